@@ -1,0 +1,109 @@
+"""Reading JSON as people write it by hand: every mistake is one sentence with its line and column.
+
+Invariant: ``read_json`` raises ``InputError`` and nothing else, whatever the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rewards_lib.errors import InputError
+
+_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b', re.DOTALL)
+
+# What the standard decoder says, and what a reader wants to hear instead: what belongs here, and the way out.
+_MEANINGS: dict[str, tuple[str, str]] = {
+    "Expecting property name enclosed in double quotes": (
+        "found {found} where a name in double quotes or a closing brace belongs.",
+        "Names need double quotes, and no comma may stand before a closing brace.",
+    ),
+    "Expecting value": (
+        "found {found} where a value belongs.",
+        "Values are texts in double quotes, numbers, true, false, null, lists and objects.",
+    ),
+    "Expecting ',' delimiter": (
+        "found {found} where a comma or the closing bracket belongs.",
+        "Put a comma between entries; a double quote inside a text is written \\\".",
+    ),
+    "Expecting ':' delimiter": ("found {found} where a colon belongs.", "Write \"name\": value."),
+    "Extra data": ("the JSON ends before this place, but the text goes on with {found}.", "Send one JSON value."),
+    "Unterminated string starting at": (
+        "the text that starts here never ends.", "Close it with a double quote on the same line.",
+    ),
+    "Invalid \\escape": (
+        "this backslash starts no escape that JSON knows.", "Write two backslashes to mean one, as in \\\\frac.",
+    ),
+    "Invalid control character at": (
+        "a raw control character stands inside a text.", "Write \\n for a line break and \\t for a tab.",
+    ),
+}
+
+
+def read_json(text: str | bytes, *, name: str = "", parse_float: Callable[[str], Any] = float) -> Any:
+    """Decode strict JSON.
+
+    ``name`` (a file name) goes in front of the place in error messages. ``parse_float`` receives the digits of each
+    number that is not an integer. Raises InputError with line and column for anything that is not strict JSON, NaN
+    and Infinity included, and for JSON that is nested too deeply or holds an integer of more than 4,300 digits.
+    """
+    if isinstance(text, bytes):
+        text = decode_utf8(text, name=name)
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise InputError("There is nothing here.", where=name, remedy="A JSON object is expected.")
+
+    def refuse_constant(token: str) -> None:
+        place = next((m.start() for m in _STRING_OR_CONSTANT.finditer(text) if m[0] == token), 0)
+        raise InputError(
+            "The token {token} is not JSON.", where=_where(name, text, place), token=token,
+            remedy="Write null for a missing number.",
+        )
+
+    try:
+        return json.loads(text, parse_constant=refuse_constant, parse_float=parse_float)
+    except json.JSONDecodeError as error:
+        raise _explained(error, text, name) from None
+    except RecursionError:
+        raise InputError("The JSON is nested too deeply.", where=name, remedy="Nest less than 900 levels.") from None
+    except ValueError:  # Python's own bound on the digits of an integer
+        raise InputError("The JSON holds an integer of more than 4,300 digits.", where=name) from None
+
+
+def decode_utf8(data: bytes, *, name: str = "") -> str:
+    """Decode UTF-8, or raise InputError with the byte offset of the first bad byte."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "Byte {offset} is not UTF-8.", where=name, offset=error.start, remedy="Save the file as UTF-8.",
+        ) from None
+
+
+def _explained(error: json.JSONDecodeError, text: str, name: str) -> InputError:
+    message = error.msg.removesuffix(" at") if error.msg.startswith("Invalid control") else error.msg
+    key = next((key for key in _MEANINGS if error.msg.startswith(key)), None)
+    what, remedy = _MEANINGS[key] if key else (message, "")
+    place = min(error.pos, len(text))
+    if key == "Expecting property name enclosed in double quotes" and text[place : place + 1] == "}":
+        place = text.rfind(",", 0, place) if "," in text[:place] else place  # Python 3.11 points behind the comma
+    return InputError(
+        what, where=_where(name, text, place), remedy=remedy, found=_found(text, place),
+    )
+
+
+def _found(text: str, place: int) -> str:
+    if place >= len(text):
+        return "the end of the text"
+    character = text[place]
+    return {"\n": "a line break", "\t": "a tab", " ": "a blank", ",": "a comma", "'": "a single quote"}.get(
+        character, f"{character}"
+    )
+
+
+def _where(name: str, text: str, place: int) -> str:
+    line = text.count("\n", 0, place) + 1
+    column = place - (text.rfind("\n", 0, place) + 1) + 1
+    return f"{name + ', ' if name else ''}line {line}, column {column}"
