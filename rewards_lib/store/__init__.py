@@ -1,0 +1,11 @@
+"""Drafts and published versions of functions, mixes and payloads, in one SQLite file or another database.
+
+Invariant: what a call acknowledged is on the disk, and no save replaces a text that its author has not seen.
+Importing this package does not import SQLAlchemy; opening a ``Store`` does.
+"""
+
+from rewards_lib.store.location import data_directory
+from rewards_lib.store.records import Draft, DraftConflict, Kind, Version
+from rewards_lib.store.store import Store
+
+__all__ = ["Draft", "DraftConflict", "Kind", "Store", "Version", "data_directory"]
