@@ -1,0 +1,318 @@
+"""A delimited text file as a table: header, delimiter, rows; what does not fit is refused or told, never guessed.
+
+Invariant: a cell stands under the header it stood under in the file, and every row that was left out has a note.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+
+from rewards_lib.contract import Sentence, sentence
+from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.sniffing import CHUNK_BYTES, EXPORT_REMEDY, HEAD_BYTES, TextSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+"""Delimiters and what people call them, the likelier first."""
+
+_RECORD = re.compile(r'(?:[^"\r\n]+|"[^"]*")*')
+_QUOTED = re.compile(r'"[^"]*"')
+_DECIMAL_COMMA = re.compile(rb'(?:^|[;\r\n])[ "]*[+-]?\d+,\d+', re.MULTILINE)
+_TOO_LONG = re.compile(r"Expected \d+ fields in line (\d+), saw (\d+)")
+_OPEN_QUOTE = "EOF inside string"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first record of the file."""
+
+    names: tuple[str, ...]
+    """One for each column, unique, as written but for blanks around; ``a (2)`` is the second ``a``."""
+    delimiter: str
+    line: int
+    """The line it ends on, from 1."""
+    end: int
+    """Bytes from the beginning of the text to the first row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What was read, before any cell has been looked at."""
+
+    header: Header
+    frame: pd.DataFrame
+    """One column for each header name, in order; cells that are no plain numbers are text."""
+    decimal_comma: bool
+    source: TextSource
+    notes: tuple[Sentence, ...] = field(default=())
+
+    def lines_of(self, rows: Sequence[int]) -> dict[int, int]:
+        """The line in the file, from 1, of each of the given rows (from 0)."""
+        wanted, last, lines = set(rows), max(rows, default=-1), {}
+        for row, line in enumerate(_record_lines(self.source, self.header)):
+            if row in wanted:
+                lines[row] = line
+            if row >= last:
+                break
+        return lines
+
+
+def read_table(source: TextSource) -> Table:
+    """Read a delimited file through pandas' C engine, which never guesses a column's type from its first rows.
+
+    Raises InputError, with the line, for a row longer than the header; and when there is no delimiter or no row.
+    """
+    header = read_header(source)
+    first = next(_records(source, header), None)
+    if first is None:
+        raise _no_rows(source, header)
+    if len(first) > len(header.names) and "".join(first[len(header.names) :]).strip():
+        raise _too_long(source, header, header.line + 1, len(first))
+    with source.open(header.end) as stream:
+        decimal_comma = header.delimiter == ";" and bool(_DECIMAL_COMMA.search(stream.read(HEAD_BYTES)))
+    frame, notes = _parse(source, header, decimal_comma)
+    frame, header = _without_empty_columns(frame, header)
+    if not len(frame):
+        raise _no_rows(source, header)
+    return Table(header, frame, decimal_comma, source, tuple(notes))
+
+
+def read_header(source: TextSource) -> Header:
+    """Read the first record; the delimiter is the commonest of comma, semicolon and tab outside quotes.
+
+    Raises InputError when none of them occurs, or when the record holds numbers where names should be.
+    """
+    text = _header_text(source)
+    blank = len(text) - len(text.lstrip("\r\n"))
+    match = _RECORD.match(text, blank)
+    record = match.group() if match else ""
+    end = blank + len(record)
+    unquoted = _QUOTED.sub("", record)
+    delimiter = max(DELIMITERS, key=unquoted.count)
+    if not unquoted.count(delimiter):
+        raise InputError(
+            "The first line has no comma, semicolon or tab: it is one column, {column!r}.",
+            column=record.strip()[:80],
+            where=source.name,
+            remedy=EXPORT_REMEDY,
+        )
+    cells = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+    if all(_is_number(cell) for cell in cells):
+        raise InputError(
+            "The first line holds numbers where the names of the columns should be: {cells}.",
+            cells=", ".join(cells[:5]),
+            where=source.name,
+            remedy="Put a line of names above the numbers.",
+        )
+    newline = text[end : end + 2] if text[end : end + 2] == "\r\n" else text[end : end + 1]
+    line = len(re.findall(r"\r\n|\r|\n", text[:end])) + 1
+    return Header(unique_names(cells), delimiter, line, len((text[:end] + newline).encode("utf-8")))
+
+
+def unique_names(cells: Sequence[str]) -> tuple[str, ...]:
+    """Names that are all different: the second ``a`` becomes ``a (2)``; a nameless column gets its number.
+
+    >>> unique_names(["step", "a", "a", ""])
+    ('step', 'a', 'a (2)', 'column 4')
+    """
+    taken, names = {cell.strip() for cell in cells}, []
+    seen: set[str] = set()
+    for position, cell in enumerate(cells, 1):
+        plain = cell.strip() or f"column {position}"
+        name, copy = plain, 1
+        while name in seen or (copy > 1 and name in taken):
+            copy += 1
+            name = f"{plain} ({copy})"
+        seen.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+def _header_text(source: TextSource) -> str:
+    """The beginning of the text, long enough to hold the first record."""
+    with source.open() as stream:
+        head = stream.read(HEAD_BYTES)
+        while not re.search(rb"[^\r\n][\r\n]", head) and (more := stream.read(CHUNK_BYTES)):
+            head += more
+        if head.count(b'"') % 2:
+            head += stream.read(CHUNK_BYTES)
+    return head.decode("utf-8", "ignore")
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _records(source: TextSource, header: Header) -> Iterator[list[str]]:
+    """The rows as lists of cells, blank lines left out; slow, for the few rows that need a closer look."""
+    with source.open(header.end) as stream:
+        reader = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=header.delimiter)
+        yield from (record for record in reader if len(record) > 1 or "".join(record).strip())
+
+
+def _record_lines(source: TextSource, header: Header) -> Iterator[int]:
+    with source.open(header.end) as stream:
+        reader = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=header.delimiter)
+        before = 0
+        for record in reader:
+            if "".join(record).strip() or len(record) > 1:
+                yield header.line + before + 1
+            before = reader.line_num
+
+
+# --- rows ----------------------------------------------------------------------------------------------------------
+
+
+def _parse(source: TextSource, header: Header, decimal_comma: bool) -> tuple[pd.DataFrame, list[Sentence]]:
+    """The rows under the header's names plus one spare column, and notes on rows that were left out."""
+    last = _LastRow.of(source, header)
+    with source.open(header.end) as stream:
+        rows: BinaryIO = io.BytesIO(stream.read(last.start - header.end)) if last.open_quote else stream
+        frame = _parse_rows(source, header, rows, decimal_comma)
+    notes = []
+    if last.open_quote or (last.short and len(frame)):
+        frame = frame if last.open_quote else frame.iloc[:-1]
+        notes.append(
+            sentence(
+                "The last row was left out: it has {cells} of {columns} cells, so the file was still being written.",
+                cells=last.cells,
+                columns=len(header.names),
+            )
+        )
+    if missing := _missing_cells(source, header, frame, last):
+        notes.append(sentence("{count} cells are missing at the ends of rows; they count as gaps.", count=missing))
+    return frame, notes
+
+
+def _parse_rows(source: TextSource, header: Header, rows: BinaryIO, decimal_comma: bool) -> pd.DataFrame:
+    import pandas as pd
+
+    spare = "\0spare"
+    try:
+        frame = pd.read_csv(
+            rows,
+            sep=header.delimiter,
+            header=None,
+            names=[*header.names, spare],
+            index_col=False,
+            low_memory=False,
+            decimal="," if decimal_comma else ".",
+            keep_default_na=False,
+            na_values=[""],
+            encoding="utf-8",
+        )
+    except pd.errors.EmptyDataError as error:
+        raise _no_rows(source, header) from error
+    except pd.errors.ParserError as error:
+        if found := _TOO_LONG.search(str(error)):
+            raise _too_long(source, header, header.line + int(found[1]), int(found[2])) from error
+        if _OPEN_QUOTE in str(error):
+            raise InputError(
+                "A quotation mark is opened and never closed.",
+                where=source.name,
+                remedy="Close it, or export the file again.",
+            ) from error
+        raise InputError("The rows cannot be read: {why}.", why=str(error), where=source.name) from error
+    text = frame[spare].dropna().astype(str).str.strip()
+    filled = text[text != ""]
+    if len(filled):
+        row = int(filled.index[0])
+        line = Table(header, frame, decimal_comma, source).lines_of([row])[row]
+        raise _too_long(source, header, line, len(header.names) + 1)
+    return frame.drop(columns=spare)
+
+
+def _without_empty_columns(frame: pd.DataFrame, header: Header) -> tuple[pd.DataFrame, Header]:
+    """Without a last column that has neither a name nor a value: the header ends with a delimiter."""
+    last = header.names[-1]
+    if last != f"column {len(header.names)}" or frame[last].notna().any():
+        return frame, header
+    return frame.drop(columns=last), Header(header.names[:-1], header.delimiter, header.line, header.end)
+
+
+@dataclass(frozen=True, slots=True)
+class _LastRow:
+    """The last line of the file, which a trainer may have been writing when it was copied."""
+
+    cells: int
+    short: bool
+    """It has fewer cells than the header although the row before it is whole."""
+    open_quote: bool
+    start: int
+    """Bytes from the beginning of the text."""
+
+    @classmethod
+    def of(cls, source: TextSource, header: Header) -> _LastRow:
+        with source.open() as stream:
+            size = stream.seek(0, io.SEEK_END) - source.start
+            begin = max(header.end, size - CHUNK_BYTES)
+            stream.seek(source.start + begin)
+            tail = stream.read()
+        lines = [match for match in re.finditer(rb"[^\r\n]+", tail) if match.group().strip()]
+        if not lines:
+            return cls(0, short=False, open_quote=False, start=size)
+        last = lines[-1].group()
+        open_quote = tail.count(b'"') % 2 == 1 and last.count(b'"') % 2 == 1
+        cells = _count_cells(last, header.delimiter)
+        before = _count_cells(lines[-2].group(), header.delimiter) if len(lines) > 1 else len(header.names)
+        whole = len(header.names) - (header.names[-1] == f"column {len(header.names)}")
+        short = not open_quote and last.count(b'"') % 2 == 0 and cells < whole <= before
+        return cls(cells, short, open_quote, begin + lines[-1].start())
+
+
+def _count_cells(line: bytes, delimiter: str) -> int:
+    return _QUOTED.sub("", line.decode("utf-8", "ignore")).count(delimiter) + 1
+
+
+def _missing_cells(source: TextSource, header: Header, frame: pd.DataFrame, last: _LastRow) -> int:
+    """How many cells rows lack at their ends. Not counted in files with quotes, whose delimiters may be text."""
+    if not len(frame) or frame.iloc[:, -1].notna().all():
+        return 0
+    delimiter, found = header.delimiter.encode(), 0
+    with source.open(header.end) as stream:
+        while chunk := stream.read(CHUNK_BYTES):
+            if b'"' in chunk:
+                return 0
+            found += chunk.count(delimiter)
+    in_last_row = last.cells - 1 if last.short else 0
+    return max(0, len(frame) * (len(header.names) - 1) - (found - in_last_row))
+
+
+# --- refusals ------------------------------------------------------------------------------------------------------
+
+
+def _no_rows(source: TextSource, header: Header) -> InputError:
+    return InputError(
+        "The file has a header and no whole row of values; its columns are {columns}.",
+        columns=name_list(header.names),
+        where=source.name,
+        remedy="Export the run again once it has logged a step.",
+    )
+
+
+def _too_long(source: TextSource, header: Header, line: int, cells: int) -> InputError:
+    return InputError(
+        "Line {line} has {cells} cells, the header has {columns}.",
+        line=line,
+        cells=cells,
+        columns=len(header.names),
+        where=source.name,
+        remedy="Quote the cell that contains the delimiter, or export the file again.",
+    )
+
+
+def name_list(names: Sequence[str], most: int = 12) -> str:
+    """Names in one line, the first ``most`` of them."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

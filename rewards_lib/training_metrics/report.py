@@ -1,0 +1,114 @@
+"""The report of a few exports, in the shape the command line prints.
+
+Invariant: the page and the command line show the same numbers, since both take them from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rewards_lib.contract import JsonObject, Sentence, sentence
+from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.export import Export, Run, read_export
+from rewards_lib.training_metrics.families import Family, group_families
+from rewards_lib.training_metrics.series import Series, StepRange, smooth_series
+
+
+def metrics_report(
+    files: Sequence[Path],
+    *,
+    step_range: StepRange | None = None,
+    smooth: float | None = None,
+) -> JsonObject:
+    """Read files and report them: ``files``, ``columns``, ``x``, ``series``, ``families``, ``findings``, ``notes``,
+    ``summary``, and ``smoothed`` when a weight is given (0 to below 1).
+
+    With one run in one file, series bear their own names; with more, ``RUN - NAME``, as W&B writes them. The range
+    cuts series, smoothed series and summary; smoothing looks at the steps before the range too. Raises InputError.
+    """
+    if not files:
+        raise InputError("No file was given.", remedy="Name at least one export.")
+    return report_exports([read_file(path) for path in files], step_range=step_range, smooth=smooth)
+
+
+def read_file(path: Path) -> Export:
+    """Read one export from disk. Raises InputError when it cannot be opened or is no usable table."""
+    try:
+        return read_export(path)
+    except OSError as error:
+        raise InputError(
+            "The file cannot be read: {why}.", why=error.strerror or str(error), where=str(path)
+        ) from error
+
+
+def report_exports(
+    exports: Sequence[Export],
+    *,
+    step_range: StepRange | None = None,
+    smooth: float | None = None,
+) -> JsonObject:
+    """Report exports that are already read; see ``metrics_report``."""
+    series = series_of(exports)
+    shown = {name: line.within(step_range) for name, line in series.items()}
+    report: JsonObject = {
+        "files": [export.name for export in exports],
+        "columns": list(dict.fromkeys(column for export in exports for column in export.columns)),
+        "x": exports[0].x,
+        "series": {name: line.to_json() for name, line in shown.items()},
+        "families": [family.to_json() for family in families_of(exports)],
+        "findings": [],
+        "notes": [str(note) for note in notes_of(exports)],
+        "summary": {name: line.summary() for name, line in shown.items()},
+    }
+    if smooth is not None:
+        smoothed = {name: smooth_series(line, smooth).within(step_range) for name, line in series.items()}
+        report["smoothed"] = {name: line.to_json() for name, line in smoothed.items()}
+    return report
+
+
+def families_of(exports: Sequence[Export]) -> list[Family]:
+    """The families of every run, under the names its series are reported by."""
+    runs = runs_of(exports)
+    if len(runs) == 1:
+        return [family for run in runs.values() for family in group_families(run.metrics.columns)]
+    return [
+        Family(
+            f"{label} - {family.name}",
+            family.kind,
+            {part: f"{label} - {name}" for part, name in family.members.items()},
+            f"{label} - {family.pair}" if family.pair else None,
+        )
+        for label, run in runs.items()
+        for family in group_families(run.metrics.columns)
+    ]
+
+
+def runs_of(exports: Sequence[Export]) -> dict[str, Run]:
+    """All runs under labels that tell them apart: the file's name, and the run's own where a file holds several."""
+    labelled: dict[str, Run] = {}
+    for export in exports:
+        for run in export.runs:
+            plain = " ".join(part for part in (export.name if len(exports) > 1 else "", run.label) if part)
+            label, copy = plain, 1
+            while label in labelled:
+                copy += 1
+                label = f"{plain} ({copy})"
+            labelled[label] = run
+    return labelled
+
+
+def series_of(exports: Sequence[Export]) -> Mapping[str, Series]:
+    """Every series under the name it is reported by."""
+    runs = runs_of(exports)
+    if len(runs) == 1:
+        (run,) = runs.values()
+        return {name: run.series(name) for name in run.metrics.columns}
+    return {f"{label} - {name}": run.series(name) for label, run in runs.items() for name in run.metrics.columns}
+
+
+def notes_of(exports: Sequence[Export]) -> list[Sentence]:
+    """What was mended, over all files; with several files each note says which one it is about."""
+    if len(exports) == 1:
+        return list(exports[0].notes)
+    return [sentence("{file}: {note}", file=export.name, note=note) for export in exports for note in export.notes]

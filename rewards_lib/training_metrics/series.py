@@ -1,0 +1,134 @@
+"""One metric over steps: smoothing, cutting, down-sampling and summary.
+
+Invariant: steps rise strictly and values are finite; down-sampling keeps the smallest and the largest value.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rewards_lib.contract import JsonObject
+from rewards_lib.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+CHART_POINTS = 2000
+"""How many points a line on a chart gets: about two a pixel on a wide screen."""
+GAP_STEPS = 5
+"""A line breaks where the next value is more than this many median steps away."""
+
+StepRange = tuple[float | None, float | None]
+"""First and last step, both included; None is open."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """The values of one metric at the steps that have one."""
+
+    steps: Floats
+    """Rises strictly."""
+    values: Floats
+    """Finite; one for each step."""
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def within(self, step_range: StepRange | None) -> Series:
+        """The part between two steps, both included."""
+        first, last = step_range or (None, None)
+        begin = 0 if first is None else int(self.steps.searchsorted(first, "left"))
+        end = len(self) if last is None else int(self.steps.searchsorted(last, "right"))
+        return Series(self.steps[begin:end], self.values[begin:end])
+
+    def summary(self) -> JsonObject:
+        """Mean, min, max, last and count over the steps that have a value; None where there is none."""
+        if not len(self):
+            return {"mean": None, "min": None, "max": None, "last": None, "n": 0}
+        return {
+            "mean": float(self.values.mean()),
+            "min": float(self.values.min()),
+            "max": float(self.values.max()),
+            "last": float(self.values[-1]),
+            "n": len(self),
+        }
+
+    def to_json(self) -> list[list[float]]:
+        """``[[step, value], ...]``; whole steps are integers."""
+        whole = bool((self.steps % 1 == 0).all())
+        steps = self.steps.astype("int64").tolist() if whole else self.steps.tolist()
+        return [[step, value] for step, value in zip(steps, self.values.tolist(), strict=True)]
+
+
+def smooth_series(series: Series, weight: float) -> Series:
+    """TensorBoard's debiased exponential moving average, over the points there are; 0 changes nothing.
+
+    ``s[t] = sum(w^k x[t-k]) / sum(w^k)``, so that the first point stands for itself
+    (tensorboard/components/vz_line_chart2). Raises InputError unless 0 <= weight < 1.
+
+    >>> import numpy as np
+    >>> smooth_series(Series(np.array([1.0, 2.0]), np.array([1.0, 2.0])), 0.5).values.round(4).tolist()
+    [1.0, 1.6667]
+    """
+    import pandas as pd
+
+    if not 0 <= weight < 1:
+        raise InputError("The smoothing weight must be from 0 to below 1, not {weight}.", weight=weight)
+    if not weight or len(series) < 2:
+        return series
+    means = pd.Series(series.values).ewm(alpha=1 - weight, adjust=True).mean()
+    return Series(series.steps, means.to_numpy())
+
+
+def downsample(series: Series, points: int = CHART_POINTS) -> Series:
+    """At most about ``points`` points of the series that keep its shape, its first, last, smallest and largest value.
+
+    MinMaxLTTB (tsdownsample) picks them; it may pass over an extreme that lies in a bucket with a taller triangle, so
+    the two extremes are put back.
+    """
+    if len(series) <= points:
+        return series
+    import numpy as np
+    from tsdownsample import MinMaxLTTBDownsampler
+
+    kept = MinMaxLTTBDownsampler().downsample(series.steps, series.values, n_out=points)
+    extremes = [int(series.values.argmin()), int(series.values.argmax()), 0, len(series) - 1]
+    index = np.union1d(kept.astype("int64"), extremes)
+    return Series(series.steps[index], series.values[index])
+
+
+def drawn_points(series: Series, points: int = CHART_POINTS) -> tuple[Floats, Floats]:
+    """Steps and values for a line: down-sampled, with a NaN wherever the line must break at a gap."""
+    import numpy as np
+
+    kept = downsample(series, points)
+    if len(series) < 3:
+        return kept.steps, kept.values
+    widths = np.diff(series.steps)
+    gaps = np.flatnonzero(widths > GAP_STEPS * np.median(widths))
+    if not len(gaps):
+        return kept.steps, kept.values
+    places = np.unique(kept.steps.searchsorted(series.steps[gaps], "right"))
+    places = places[(places > 0) & (places < len(kept))]
+    middles = (kept.steps[places - 1] + kept.steps[places]) / 2
+    return np.insert(kept.steps, places, middles), np.insert(kept.values, places, np.nan)
+
+
+def parse_step_range(text: str) -> StepRange:
+    """Read ``A:B``, where either side may be left out; both ends are included. Raises InputError otherwise."""
+    first, colon, last = text.partition(":")
+    try:
+        ends = tuple(float(part) if part.strip() else None for part in (first, last))
+    except ValueError:
+        ends = ()
+    if not colon or len(ends) != 2 or any(end is not None and not math.isfinite(end) for end in ends):
+        raise InputError("{text!r} is no step range.", text=text, remedy="Write first:last, for example 100:200.")
+    begin, end = ends
+    if begin is not None and end is not None and begin > end:
+        raise InputError("The step range {text} ends before it begins.", text=text)
+    return begin, end

@@ -1,0 +1,135 @@
+"""What kind of bytes a training export is: its encoding, and what it is when it is no table at all.
+
+Invariant: the answer depends on the content alone, never on a file's name, and what cannot be read is refused with
+one sentence that says what it looks like.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from rewards_lib.errors import InputError
+
+HEAD_BYTES = 65_536
+CHUNK_BYTES = 4_194_304
+EXPORT_REMEDY = "Export the run's metrics as CSV and give that file."
+
+_LOOKS: tuple[tuple[bytes, str], ...] = (
+    (b"PK\x03\x04", "an Excel workbook (XLSX) or another ZIP archive"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook (XLS)"),
+    (b"%PDF", "a PDF document"),
+    (b"\x89PNG", "a picture (PNG)"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"PAR1", "a Parquet file"),
+    (b"SQLite format 3", "an SQLite database"),
+)
+_HTML = re.compile(rb"<(?:!doctype|html|head|body|\?xml|!--|script|div)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """Bytes known to be UTF-8 text, in memory or in a file."""
+
+    name: str
+    """The file's name, for messages."""
+    data: bytes | Path
+    encoding: str
+    """The encoding the export came in, as people call it: ``UTF-8``, ``UTF-16`` or ``GB18030``."""
+    start: int = 0
+    """Where the text begins, in bytes: after a byte-order mark."""
+
+    def open(self, offset: int = 0) -> BinaryIO:
+        """A fresh binary stream that stands ``offset`` bytes after the beginning of the text."""
+        stream = open_bytes(self.data)
+        stream.seek(self.start + offset)
+        return stream
+
+
+def open_bytes(data: bytes | Path) -> BinaryIO:
+    """A binary stream over bytes (without a copy) or a file."""
+    return io.BytesIO(data) if isinstance(data, bytes) else data.open("rb")
+
+
+def sniff_text(data: bytes | Path, name: str) -> TextSource:
+    """Recognise the encoding: byte-order mark, NUL pattern of UTF-16, strict UTF-8, then GB18030.
+
+    Raises InputError for empty, binary, HTML and JSON content, and for bytes that are no text in any of these
+    encodings (with the offset of the first one).
+    """
+    with open_bytes(data) as stream:
+        head = stream.read(HEAD_BYTES)
+    if not head.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise InputError("The file is empty.", where=name, remedy=EXPORT_REMEDY)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _transcoded(data, name, "utf-16", "UTF-16")
+    if pattern := _utf16_pattern(head):
+        return _transcoded(data, name, pattern, "UTF-16")
+    _refuse_other_kinds(head, name)
+    fault = _first_fault(data, name)
+    if fault is None:
+        return TextSource(name, data, "UTF-8", len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
+    return _transcoded(data, name, "gb18030", "GB18030", fault)
+
+
+def _utf16_pattern(head: bytes) -> str | None:
+    """The byte order of UTF-16 without a mark: ASCII characters leave every second byte NUL."""
+    sample = head[: len(head) // 2 * 2]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    mostly = len(sample) * 0.15
+    if odd > mostly and even == 0:
+        return "utf-16-le"
+    return "utf-16-be" if even > mostly and odd == 0 else None
+
+
+def _refuse_other_kinds(head: bytes, name: str) -> None:
+    look = next((look for magic, look in _LOOKS if head.startswith(magic)), None)
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    if look is None and _HTML.match(text):
+        look = "a web page (HTML), perhaps a log-in page that was saved in place of the export"
+    if look is None and text[:1] in (b"{", b"["):
+        look = "JSON"
+    if look is None and b"\0" in head:
+        look = "binary data"
+    if look is not None:
+        raise InputError("This is not a table: it looks like {look}.", look=look, where=name, remedy=EXPORT_REMEDY)
+
+
+def _first_fault(data: bytes | Path, name: str) -> int | None:
+    """The offset of the first byte that is not UTF-8; None when all are. Reads in chunks, holds one."""
+    decoder, offset = codecs.getincrementaldecoder("utf-8")(), 0
+    with open_bytes(data) as stream:
+        while chunk := stream.read(CHUNK_BYTES):
+            if b"\0" in chunk:
+                raise InputError(
+                    "This is not a table: byte {offset} is NUL, so it looks like binary data.",
+                    offset=offset + chunk.index(b"\0"),
+                    where=name,
+                    remedy=EXPORT_REMEDY,
+                )
+            pending = len(decoder.getstate()[0])
+            try:
+                if pending or not chunk.isascii():
+                    decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                return offset - pending + error.start
+            offset += len(chunk)
+    return None if not decoder.getstate()[0] else offset - len(decoder.getstate()[0])
+
+
+def _transcoded(data: bytes | Path, name: str, codec: str, label: str, fault: int | None = None) -> TextSource:
+    raw = data if isinstance(data, bytes) else data.read_bytes()
+    try:
+        text = raw.decode(codec)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "The text is in no encoding known here (UTF-8, UTF-16, GB18030): byte {offset} cannot be read.",
+            offset=error.start if fault is None else fault,
+            where=name,
+            remedy="Save the file as UTF-8 and give it again.",
+        ) from error
+    return TextSource(name, text.encode("utf-8"), label)
