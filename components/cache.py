@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from rewards_lib.contract import Isolation, JsonObject
+from rewards_lib.contract import Finding, Isolation, JsonObject
 from rewards_lib.executor import Executor
 from rewards_lib.store import Store
 
@@ -36,3 +36,9 @@ def catalogue() -> list[JsonObject]:
     from rewards_lib.presets import catalogue as presets
 
     return presets()
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def findings(source: str) -> tuple[Finding, ...]:
+    """What the executor would refuse in a function's source."""
+    return executor().check(source)

@@ -47,8 +47,13 @@ def language() -> Language:
 def choose_language() -> None:
     """Draw the switch. The choice stands in the address, so that it survives a reload and a restart."""
     chosen = st.segmented_control(
-        _("Language"), list(LANGUAGES), default=language(), required=True, format_func=LANGUAGES.__getitem__,
-        label_visibility="collapsed", key=state.LANGUAGE_SWITCH,
+        _("Language"),
+        list(LANGUAGES),
+        default=language(),
+        required=True,
+        format_func=LANGUAGES.__getitem__,
+        label_visibility="collapsed",
+        key=state.LANGUAGE_SWITCH,
     )
     if chosen != language():
         state.language.set(chosen)

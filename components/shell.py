@@ -13,6 +13,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from components import cache, state, theme
 from components.i18n import _, choose_language, keep_language, say
+from rewards_lib.contract import MixResult
 from rewards_lib.errors import PolicyError, RewardConsoleError, boundary
 
 ASSETS = Path(__file__).parent / "assets"
@@ -102,17 +103,13 @@ def page_head(title: str, told: str, actions: Callable[[], None] | None = None) 
         st.title(title, anchor=False)
         st.caption(told)
     if actions:
-        with right.container(
-            horizontal=True, horizontal_alignment="right", vertical_alignment="bottom", gap="xsmall"
-        ):
+        with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom", gap="xsmall"):
             actions()
 
 
 def panel_head(title: str, small: str = "", right: Callable[[], None] | None = None) -> None:
     """A panel's name with its small print; what acts on the panel stands at the right."""
-    with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="xsmall"
-    ):
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{title}**" + (f"  :small[:gray[{small}]]" if small else ""), width="content")
         if right:
             with st.container(
@@ -127,3 +124,19 @@ def show_failure(error: RewardConsoleError) -> None:
     place = f"{theme.plain(error.where)}: " if error.where and not isinstance(error, PolicyError) else ""
     remedy = f"  \n{theme.plain(say(error.remedy))}" if error.remedy else ""
     st.error(f"{place}{theme.plain(say(error.message))}{remedy}", icon=":material/error:")
+
+
+def show_result_error(result: MixResult) -> None:
+    """Say what went wrong in a result: the sentence, then the author's own traceback where there is one."""
+    st.error(plain_sentences(result), title=_("Not everything was scored"), icon=":material/error:")
+
+
+def plain_sentences(result: MixResult) -> str:
+    """The error of each rule that failed, a line each, with the author's line where it is known."""
+    lines = []
+    for rule in result.rules:
+        if rule.error:
+            line = _("line {line}: ", line=rule.error_line) if rule.error_line else ""
+            name = f"{rule.name}: " if len(result.rules) > 1 else ""
+            lines.append(theme.plain(f"{name}{line}{say(rule.error)}"))
+    return "  \n".join(lines)

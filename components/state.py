@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
+
+from rewards_lib.contract import MixResult, Payload
+from rewards_lib.errors import RewardConsoleError
+from rewards_lib.store import DraftConflict
 
 T = TypeVar("T")
 
@@ -61,3 +66,78 @@ LANGUAGE_SWITCH = "language_switch"
 
 editor_unavailable: Slot[bool] = Slot("code_editor_unavailable", bool)
 """Whether this visitor's browser could not load the editor's bundle."""
+
+
+# --- drafts --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class OpenDraft:
+    """A text that this session edits: what it holds, and which saved revision it stands on."""
+
+    kind: str
+    name: str
+    content: dict[str, Any]
+    revision: int | None = None
+    """None until it was saved for the first time."""
+    saved_at: datetime | None = None
+    conflict: DraftConflict | None = None
+    """Set while another tab has saved this draft: both texts are kept until the visitor chooses."""
+    failure: RewardConsoleError | None = None
+    """Why the last save did not work; the text stays here."""
+    epoch: int = 0
+    """Raised whenever the content is replaced from outside the widgets, so that they start anew."""
+
+
+open_drafts: Slot[dict[tuple[str, str], OpenDraft]] = Slot("open_drafts", dict)
+
+# --- Compose -------------------------------------------------------------------------------------------------------
+
+mix_name: Slot[str | None] = Slot("mix_name", _none)
+"""The mix on the Compose page; None before the first visit."""
+samples: Slot[list[Payload] | None] = Slot("samples", _none)
+"""The samples with their completions that Compose and Functions try rewards on; None means the example."""
+sample_number: Slot[int] = Slot("sample_number", lambda: 1)
+own_completion: Slot[str] = Slot("own_completion", str)
+selected_completion: Slot[int] = Slot("selected_completion", int)
+
+
+@dataclass(frozen=True)
+class Remembered(Generic[T]):
+    """A result and what it is the result of, so that a rerun does not compute it again."""
+
+    question: str
+    """A fingerprint of everything that the result depends on."""
+    result: T
+    at: datetime
+
+
+composed: Slot[Remembered[MixResult] | None] = Slot("composed", _none)
+
+# --- Functions -----------------------------------------------------------------------------------------------------
+
+function_name: Slot[str | None] = Slot("function_name", _none)
+last_runs: Slot[dict[str, Remembered[MixResult]]] = Slot("last_runs", dict)
+"""By function: the last run and the source it ran."""
+go_to_line: Slot[int | None] = Slot("go_to_line", _none)
+
+# --- Test ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a request was answered with."""
+
+    result: MixResult | None
+    error: RewardConsoleError | None
+    texts: tuple[str, ...] = ()
+    """The completions' texts, for the table."""
+
+
+tested_with: Slot[str | None] = Slot("tested_with", _none)
+answered: Slot[Remembered[Answer] | None] = Slot("answered", _none)
+answered_before: Slot[Remembered[Answer] | None] = Slot("answered_before", _none)
+"""The last good answer, kept beside an error."""
+
+renaming: Slot[int | None] = Slot("renaming_rule", _none)
+"""Which rule of the mix is being renamed."""

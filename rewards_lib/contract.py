@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A decoded JSON value."""
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -129,8 +129,10 @@ def text_of(message: Mapping[str, Any]) -> str:
         return content
     if not _is_list(content):
         return ""
-    parts = (part if isinstance(part, str) else part.get("text") if isinstance(part, Mapping) else None
-             for part in content or ())
+    parts = (
+        part if isinstance(part, str) else part.get("text") if isinstance(part, Mapping) else None
+        for part in content or ()
+    )
     return "".join(part for part in parts if isinstance(part, str))
 
 
@@ -180,8 +182,12 @@ class Score:
 
     @classmethod
     def scored(
-        cls, value: float, why: Sentence | None = None, *,
-        spans: Sequence[tuple[int, int]] = (), metrics: Mapping[str, float] | None = None,
+        cls,
+        value: float,
+        why: Sentence | None = None,
+        *,
+        spans: Sequence[tuple[int, int]] = (),
+        metrics: Mapping[str, float] | None = None,
     ) -> Score:
         """A computed reward; -0.0 becomes 0.0. Raises ValueError for NaN and infinities."""
         return cls(ScoreState.SCORED, float(value) + 0.0, why, tuple(spans), metrics or {})
@@ -290,9 +296,15 @@ class RuleResult:
     def to_json(self) -> JsonObject:
         """The rule as the command line prints it."""
         row: JsonObject = {
-            "name": self.name, "weight": self.weight, "rewards": self.rewards, "metrics": dict(self.metrics),
-            "status": self.status, "error": str(self.error or ""), "duration_ms": round(self.duration_ms, 3),
-            "version": self.version, "reasons": [str(score.why or "") for score in self.scores],
+            "name": self.name,
+            "weight": self.weight,
+            "rewards": self.rewards,
+            "metrics": dict(self.metrics),
+            "status": self.status,
+            "error": str(self.error or ""),
+            "duration_ms": round(self.duration_ms, 3),
+            "version": self.version,
+            "reasons": [str(score.why or "") for score in self.scores],
         }
         return row | ({"traceback": self.traceback} if self.traceback else {})
 
@@ -325,11 +337,16 @@ class MixResult:
     def to_json(self) -> JsonObject:
         """The result as ``python -m rewards_lib test`` prints it."""
         return {
-            "status": self.status, "error": str(self.error or ""), "rewards": list(self.rewards),
-            "metrics": dict(self.metrics), "rules": [rule.to_json() for rule in self.rules], "logs": self.logs,
+            "status": self.status,
+            "error": str(self.error or ""),
+            "rewards": list(self.rewards),
+            "metrics": dict(self.metrics),
+            "rules": [rule.to_json() for rule in self.rules],
+            "logs": self.logs,
             "findings": [finding.to_json() for finding in self.findings],
             "isolation": self.isolation.to_json() if self.isolation else None,
-            "mix_version": self.mix_version, "duration_ms": round(self.duration_ms, 3),
+            "mix_version": self.mix_version,
+            "duration_ms": round(self.duration_ms, 3),
         }
 
 

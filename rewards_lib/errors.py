@@ -54,7 +54,9 @@ class PolicyError(RewardConsoleError):
         more = len(self.findings) - 1
         super().__init__(
             "{finding} And {more} more refused." if more else "{finding}",
-            where=f"line {first.line}", finding=str(first.message), more=more,
+            where=f"line {first.line}",
+            finding=str(first.message),
+            more=more,
         )
 
 
@@ -125,6 +127,8 @@ def internal_error(error: Exception) -> InternalError:
     fault_id = secrets.token_hex(4)
     log.error("internal error %s", fault_id, exc_info=error)
     return InternalError(
-        "Something went wrong in the console itself ({kind}, id {fault_id}).", kind=type(error).__name__,
-        fault_id=fault_id, remedy="Nothing was scored. Please report it with the log lines of that id.",
+        "Something went wrong in the console itself ({kind}, id {fault_id}).",
+        kind=type(error).__name__,
+        fault_id=fault_id,
+        remedy="Nothing was scored. Please report it with the log lines of that id.",
     )

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeAlias
 
 from rewards_lib.contract import Sentence, sentence
@@ -205,15 +206,22 @@ def last_line(text: str, start: int = 0) -> Extraction:
 # --- numbers -------------------------------------------------------------------------------------------------------
 
 _LETTER = r"[^\W\d\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"  # Han, kana and Hangul do not glue
-_NUMBER = re.compile(
-    rf"(?<!{_LETTER})(?<!{_LETTER}\.)(?<![0-9])(?<![0-9][./])"
-    r"(?:(?<![0-9)\]}])[-+])?"
-    r"(?:(?>[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])|[0-9]++)(?>\.[0-9]++)?|(?<![0-9])\.[0-9]++)"
-    r"(?>[eE][-+]?[0-9]++)?"
-    r"(?>/[0-9]++(?>\.[0-9]++)?)?"
-    rf"(?!{_LETTER})(?![./][0-9])"
-    r"(?>[^\S\n]?\\?%)?"
-)
+
+
+@cache
+def _number_pattern() -> re.Pattern[str]:
+    """Compile on first use: its large character classes would take a good part of the import time."""
+    return re.compile(
+        rf"(?<!{_LETTER})(?<!{_LETTER}\.)(?<![0-9])(?<![0-9][./])"
+        r"(?:(?<![0-9)\]}])[-+])?"
+        r"(?:(?>[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])|[0-9]++)(?>\.[0-9]++)?|(?<![0-9])\.[0-9]++)"
+        r"(?>[eE][-+]?[0-9]++)?"
+        r"(?>/[0-9]++(?>\.[0-9]++)?)?"
+        rf"(?!{_LETTER})(?![./][0-9])"
+        r"(?>[^\S\n]?\\?%)?"
+    )
+
+
 _SIGNS = dict(zip("−﹣－–‐‑＋﹢．，％﹪／⁄", "------++.,%%//", strict=True))
 
 
@@ -227,7 +235,7 @@ def numbers(text: str, start: int = 0) -> Iterator[Extraction]:
     ['1,234.50', '3/4', '-5']
     """
     folded, places = fold_digits(text[start:])
-    for match in _NUMBER.finditer(folded):
+    for match in _number_pattern().finditer(folded):
         first, last = match.span()
         if places:
             first, last = places[first], places[last - 1] + 1

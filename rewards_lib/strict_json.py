@@ -26,20 +26,35 @@ _MEANINGS: dict[str, tuple[str, str]] = {
     ),
     "Expecting ',' delimiter": (
         "found {found} where a comma or the closing bracket belongs.",
-        "Put a comma between entries; a double quote inside a text is written \\\".",
+        'Put a comma between entries; a double quote inside a text is written \\".',
     ),
-    "Expecting ':' delimiter": ("found {found} where a colon belongs.", "Write \"name\": value."),
+    "Expecting ':' delimiter": ("found {found} where a colon belongs.", 'Write "name": value.'),
     "Extra data": ("the JSON ends before this place, but the text goes on with {found}.", "Send one JSON value."),
     "Unterminated string starting at": (
-        "the text that starts here never ends.", "Close it with a double quote on the same line.",
+        "the text that starts here never ends.",
+        "Close it with a double quote on the same line.",
     ),
     "Invalid \\escape": (
-        "this backslash starts no escape that JSON knows.", "Write two backslashes to mean one, as in \\\\frac.",
+        "this backslash starts no escape that JSON knows.",
+        "Write two backslashes to mean one, as in \\\\frac.",
     ),
     "Invalid control character at": (
-        "a raw control character stands inside a text.", "Write \\n for a line break and \\t for a tab.",
+        "a raw control character stands inside a text.",
+        "Write \\n for a line break and \\t for a tab.",
     ),
 }
+
+
+class JsonError(InputError):
+    """A text that is not strict JSON, with its place."""
+
+    code = "json"
+
+    def __init__(self, message: str, text: str, place: int, *, name: str, remedy: str = "", **values: object) -> None:
+        self.line = text.count("\n", 0, place) + 1
+        self.column = place - (text.rfind("\n", 0, place) + 1) + 1
+        file = f"{name}, " if name else ""
+        super().__init__(message, where=f"{file}line {self.line}, column {self.column}", remedy=remedy, **values)
 
 
 def read_json(text: str | bytes, *, name: str = "", parse_float: Callable[[str], Any] = float) -> Any:
@@ -57,10 +72,10 @@ def read_json(text: str | bytes, *, name: str = "", parse_float: Callable[[str],
 
     def refuse_constant(token: str) -> None:
         place = next((m.start() for m in _STRING_OR_CONSTANT.finditer(text) if m[0] == token), 0)
-        raise InputError(
-            "The token {token} is not JSON.", where=_where(name, text, place), token=token,
+        raise JsonError(
+            "The token {token} is not JSON.", text, place, name=name, token=token,
             remedy="Write null for a missing number.",
-        )
+        )  # fmt: skip
 
     try:
         return json.loads(text, parse_constant=refuse_constant, parse_float=parse_float)
@@ -78,20 +93,21 @@ def decode_utf8(data: bytes, *, name: str = "") -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            "Byte {offset} is not UTF-8.", where=name, offset=error.start, remedy="Save the file as UTF-8.",
+            "Byte {offset} is not UTF-8.",
+            where=name,
+            offset=error.start,
+            remedy="Save the file as UTF-8.",
         ) from None
 
 
-def _explained(error: json.JSONDecodeError, text: str, name: str) -> InputError:
+def _explained(error: json.JSONDecodeError, text: str, name: str) -> JsonError:
     message = error.msg.removesuffix(" at") if error.msg.startswith("Invalid control") else error.msg
     key = next((key for key in _MEANINGS if error.msg.startswith(key)), None)
     what, remedy = _MEANINGS[key] if key else (message, "")
     place = min(error.pos, len(text))
     if key == "Expecting property name enclosed in double quotes" and text[place : place + 1] == "}":
         place = text.rfind(",", 0, place) if "," in text[:place] else place  # Python 3.11 points behind the comma
-    return InputError(
-        what, where=_where(name, text, place), remedy=remedy, found=_found(text, place),
-    )
+    return JsonError(what, text, place, name=name, remedy=remedy, found=_found(text, place))
 
 
 def _found(text: str, place: int) -> str:
@@ -101,9 +117,3 @@ def _found(text: str, place: int) -> str:
     return {"\n": "a line break", "\t": "a tab", " ": "a blank", ",": "a comma", "'": "a single quote"}.get(
         character, f"{character}"
     )
-
-
-def _where(name: str, text: str, place: int) -> str:
-    line = text.count("\n", 0, place) + 1
-    column = place - (text.rfind("\n", 0, place) + 1) + 1
-    return f"{name + ', ' if name else ''}line {line}, column {column}"

@@ -17,8 +17,18 @@ _LOST_BACKSLASH = re.compile(
 )
 _ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 _FENCE = re.compile(r"^[ ]{0,3}(?:```+|~~~+)[ ]*([A-Za-z0-9+#]+)", re.MULTILINE)
-_SAME_LANGUAGE = {"py": "python", "python3": "python", "js": "javascript", "ts": "typescript", "c++": "cpp",
-                  "cxx": "cpp", "sh": "bash", "shell": "bash", "golang": "go", "rs": "rust"}
+_SAME_LANGUAGE = {
+    "py": "python",
+    "python3": "python",
+    "js": "javascript",
+    "ts": "typescript",
+    "c++": "cpp",
+    "cxx": "cpp",
+    "sh": "bash",
+    "shell": "bash",
+    "golang": "go",
+    "rs": "rust",
+}
 MAX_FINDINGS_OF_A_KIND = 20
 
 
@@ -33,10 +43,16 @@ def _lost_backslashes(value: JsonObject) -> Iterator[Finding]:
         found = _LOST_BACKSLASH.search(text)
         if found:
             escape, rest = _ESCAPES[found[0][0]], found[0][1:]
-            yield Finding("warning", sentence(
-                "JSON read \\{escape} before {rest} as a control character. Write \\\\{escape}{rest} to mean LaTeX.",
-                escape=escape, rest=rest,
-            ), path=path, rule="lost_backslash")
+            yield Finding(
+                "warning",
+                sentence(
+                    "JSON read \\{escape} before {rest} as a control character. Write \\\\{escape}{rest} to mean LaTeX.",
+                    escape=escape,
+                    rest=rest,
+                ),
+                path=path,
+                rule="lost_backslash",
+            )
 
 
 def _unused_fields(value: JsonObject) -> Iterator[Finding]:
@@ -52,9 +68,14 @@ def _unused_fields(value: JsonObject) -> Iterator[Finding]:
 def _unknown(fields: JsonObject, known: frozenset[str], prefix: str) -> Iterator[Finding]:
     for name in fields:
         if name not in known:
-            yield Finding("hint", sentence(
-                "No reward reads this field. What a reward should see belongs below sample.extra.",
-            ), path=f"{prefix}{name}", rule="unused_field")
+            yield Finding(
+                "hint",
+                sentence(
+                    "No reward reads this field. What a reward should see belongs below sample.extra.",
+                ),
+                path=f"{prefix}{name}",
+                rule="unused_field",
+            )
 
 
 def _other_languages(payload: Payload) -> Iterator[Finding]:
@@ -64,10 +85,16 @@ def _other_languages(payload: Payload) -> Iterator[Finding]:
     for index, completion in enumerate(payload.completions):
         written = {name.lower() for name in _FENCE.findall(completion.text)}
         if written and _plain_language(wanted) not in {_plain_language(name) for name in written}:
-            yield Finding("warning", sentence(
-                "The code is marked {written}, but sample.extra.language is {wanted}.",
-                written=", ".join(sorted(written)), wanted=wanted,
-            ), path=f"completions[{index}]", rule="other_language")
+            yield Finding(
+                "warning",
+                sentence(
+                    "The code is marked {written}, but sample.extra.language is {wanted}.",
+                    written=", ".join(sorted(written)),
+                    wanted=wanted,
+                ),
+                path=f"completions[{index}]",
+                rule="other_language",
+            )
 
 
 def _plain_language(name: str) -> str:
@@ -76,6 +103,11 @@ def _plain_language(name: str) -> str:
 
 def _no_ground_truth(payload: Payload) -> Iterator[Finding]:
     if "answer" not in payload.sample.extra:
-        yield Finding("hint", sentence(
-            "There is no ground truth here. Presets that compare with it leave every completion unscored.",
-        ), path="sample.extra.answer", rule="no_ground_truth")
+        yield Finding(
+            "hint",
+            sentence(
+                "There is no ground truth here. Presets that compare with it leave every completion unscored.",
+            ),
+            path="sample.extra.answer",
+            rule="no_ground_truth",
+        )

@@ -32,8 +32,10 @@ def read_payload(text: str | bytes, *, name: str = "") -> Payload:
     size = len(text)
     if size > MAX_PAYLOAD_BYTES:
         raise InputError(
-            "The request has {size_mb} MB; at most {limit_mb} MB are taken.", where=name,
-            size_mb=round(size / 2**20, 1), limit_mb=MAX_PAYLOAD_BYTES // 2**20,
+            "The request has {size_mb} MB; at most {limit_mb} MB are taken.",
+            where=name,
+            size_mb=round(size / 2**20, 1),
+            limit_mb=MAX_PAYLOAD_BYTES // 2**20,
             remedy="Send one group of completions a request; for files of rollouts use `score`.",
         )
     return decode(read_json(text, name=name))
@@ -43,7 +45,8 @@ def decode(value: Any) -> Payload:
     """Decode a JSON value into a Payload, telling the dialect by its keys. Raises InputError with a JSON path."""
     if not isinstance(value, dict):
         raise InputError(
-            "The request is {kind}; an object is expected.", kind=kind_of(value),
+            "The request is {kind}; an object is expected.",
+            kind=kind_of(value),
             remedy='Send {{"sample": {{...}}, "completions": [...]}} or the Ark envelope around it.',
         )
     dialect = "ark" if "data" in value else "dataset row" if "messages" in value and "sample" not in value else "bare"

@@ -8,7 +8,11 @@ from rewards_lib.contract import Completion, JsonObject, Payload, Sample
 from rewards_lib.errors import InputError
 
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (bool, "true or false"), ((int, float), "a number"), (str, "a text"), (list, "a list"), (dict, "an object"),
+    (bool, "true or false"),
+    ((int, float), "a number"),
+    (str, "a text"),
+    (list, "a list"),
+    (dict, "an object"),
 )
 
 
@@ -21,7 +25,9 @@ def read_body(body: JsonObject, path: str) -> Payload:
     """Read ``{"context"?, "sample", "completions"}``. ``path`` is where it stands (``data`` or empty)."""
     if "sample" not in body:
         raise InputError(
-            "{path} is missing.", where=path, path=_join(path, "sample"),
+            "{path} is missing.",
+            where=path,
+            path=_join(path, "sample"),
             remedy='It is the dataset row: {{"messages": [...], "extra": {{"answer": ...}}}}.',
         )
     sample_path = _join(path, "sample")
@@ -37,8 +43,10 @@ def read_sample(row: JsonObject, path: str) -> Sample:
     return Sample(
         messages=tuple(_messages(row.get("messages") or [], _join(path, "messages"))),
         extra=_object(row.get("extra"), _join(path, "extra"), default={}),
-        tools=tuple(_object(tool, f"{_join(path, 'tools')}[{index}]")
-                    for index, tool in enumerate(_list(row.get("tools") or [], _join(path, "tools")))),
+        tools=tuple(
+            _object(tool, f"{_join(path, 'tools')}[{index}]")
+            for index, tool in enumerate(_list(row.get("tools") or [], _join(path, "tools")))
+        ),
     )
 
 
@@ -47,7 +55,9 @@ def read_completions(body: JsonObject, path: str) -> tuple[Completion, ...]:
     where = _join(path, "completions")
     if "completions" not in body:
         raise InputError(
-            "{path} is missing.", path=where, remedy='Add the list of what the model wrote: "completions": ["..."].',
+            "{path} is missing.",
+            path=where,
+            remedy='Add the list of what the model wrote: "completions": ["..."].',
         )
     completions = _list(body["completions"], where)
     if not completions:
@@ -63,7 +73,8 @@ def _completion(raw: Any, path: str) -> Any:
     if not isinstance(raw, dict):
         raise InputError(
             "{path} is {kind}; a completion is a text, a message, a list of messages, or an object with messages.",
-            path=path, kind=kind_of(raw),
+            path=path,
+            kind=kind_of(raw),
         )
     if "messages" in raw:
         inner = raw["messages"]
@@ -75,7 +86,8 @@ def _completion(raw: Any, path: str) -> Any:
         _message(raw, path)
     else:
         raise InputError(
-            "{path} has neither messages nor content.", path=path,
+            "{path} has neither messages nor content.",
+            path=path,
             remedy='Write it as {{"messages": [{{"role": "assistant", "content": "..."}}]}}.',
         )
     return raw
@@ -90,7 +102,9 @@ def _message(value: Any, path: str) -> JsonObject:
     content = message.get("content")
     if content is not None and not isinstance(content, (str, list)):
         raise InputError(
-            "{path}.content is {kind}; it must be a text, null or a list of parts.", path=path, kind=kind_of(content),
+            "{path}.content is {kind}; it must be a text, null or a list of parts.",
+            path=path,
+            kind=kind_of(content),
         )
     role = message.get("role")
     if role is not None and not isinstance(role, str):

@@ -1,0 +1,54 @@
+"""The answer to a request, as the trainer would get it, with everything that led to it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.findings_list import findings_list
+from components.i18n import _
+from components.result_table import result_table, rule_table
+from components.run_panel import LOG_CHARACTERS
+from components.shell import plain_sentences, show_failure
+from components.state import Answer, Remembered
+from components.theme import duration, plain
+from rewards_lib.contract import MixResult, write_json
+
+
+def badges(result: MixResult) -> str:
+    """Status, time, version and isolation, for the head of the panel."""
+    good = result.status == "success"
+    parts = [
+        f":green-badge[:material/check: {_('success')}]" if good else f":red-badge[:material/close: {_('failure')}]",
+        f":gray-badge[{duration(result.duration_ms)}]",
+        f":gray-badge[{plain(result.mix_version)}]",
+    ]
+    if result.isolation:
+        colour = {"A": "green", "B": "orange", "C": "red"}[result.isolation.tier]
+        parts.append(f":{colour}-badge[:material/shield: {_('isolation tier')} {result.isolation.tier}]")
+    return "  ".join(parts)
+
+
+def answer_panel(answer: Remembered[Answer], *, key: str) -> None:
+    """Draw the answer: the exact JSON, then by completion, by rule, findings and the log."""
+    result, error = answer.result.result, answer.result.error
+    if error is not None:
+        show_failure(error)
+        return
+    if result is None:
+        return
+    st.code(write_json(result.response()), language=None, wrap_lines=True)
+    if result.error:
+        st.error(plain_sentences(result), title=_("Not everything was scored"), icon=":material/error:")
+    st.markdown(f"**{_('By completion')}**")
+    result_table(result, answer.result.texts, key=f"{key}_completions", why=True)
+    st.markdown(f"**{_('By rule')}**")
+    rule_table(result, key=f"{key}_rules")
+    if result.findings:
+        st.markdown(f"**{_('Findings')}**  :small[:gray[{_('they change no reward')}]]")
+        with st.container(gap=None):
+            findings_list(result.findings, key=f"{key}_finding")
+    with st.expander(_("Log"), icon=":material/terminal:", key=f"{key}_log"):
+        st.code(result.logs[-LOG_CHARACTERS:] or _("(nothing printed)"), language=None, wrap_lines=True)
+        for rule in result.rules:
+            if rule.traceback:
+                st.code(rule.traceback, language=None, wrap_lines=True)

@@ -1,0 +1,44 @@
+"""The examples that ship with the console, as every page offers them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from rewards_lib.contract import JsonObject, Payload
+from rewards_lib.payloads import read_payload
+from rewards_lib.strict_json import read_json
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples"
+
+
+def math_mix() -> JsonObject:
+    """The mix file that a newcomer finds on Compose."""
+    content: JsonObject = read_json(read("math/mix.json"))
+    return content
+
+
+@cache
+def math_samples() -> list[Payload]:
+    """Mathematics samples with completions from right to cut off."""
+    return [read_payload(line) for line in read("math/samples.jsonl").splitlines()]
+
+
+def requests() -> dict[str, str]:
+    """Requests for the Test page: what each is called, and its text."""
+    return {
+        "Ark envelope": read("payloads/ark_envelope.json"),
+        "Bare request": read("payloads/bare_request.json"),
+        "Dataset row with completions": read("payloads/dataset_row.json"),
+    }
+
+
+def functions() -> dict[str, str]:
+    """Starting points for reward.py: a usable name, and the source."""
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted((FOLDER / "functions").glob("*.py"))}
+
+
+@cache
+def read(name: str) -> str:
+    """The text of an example file."""
+    return (FOLDER / name).read_text(encoding="utf-8")

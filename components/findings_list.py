@@ -1,0 +1,60 @@
+"""Findings as sentences, worst first, each with its place; a line can be jumped to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import state
+from components.i18n import _, say
+from components.theme import plain
+from rewards_lib.contract import Finding
+
+MARKS = {
+    "error": ":red[:material/error:]", "warning": ":orange[:material/warning:]", "hint": ":gray[:material/info:]",
+}  # fmt: skip
+ORDER = ("error", "warning", "hint")
+MAX_SHOWN = 50
+
+
+def findings_list(findings: Sequence[Finding], *, key: str) -> None:
+    """Draw the findings. Those with a line get a button that puts the editor's cursor there."""
+    for index, finding in enumerate(in_order(findings)[:MAX_SHOWN]):
+        told = f"{MARKS[finding.severity]} {plain(say(finding.message))}"
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if finding.line is not None:
+                st.button(
+                    _("Line {line}", line=finding.line),
+                    type="tertiary",
+                    key=f"{key}_{index}",
+                    help=_("Puts the cursor there"),
+                    on_click=state.go_to_line.set,
+                    args=(finding.line,),
+                )
+            elif finding.path:
+                told += f"  :small[:gray[{plain(finding.path)}]]"
+            st.markdown(told, width="stretch")
+    if len(findings) > MAX_SHOWN:
+        st.caption(_("And {count} more.", count=len(findings) - MAX_SHOWN))
+
+
+def in_order(findings: Sequence[Finding]) -> list[Finding]:
+    """Worst first, then by line."""
+    return sorted(findings, key=lambda finding: (ORDER.index(finding.severity), finding.line or 0))
+
+
+def counts(findings: Sequence[Finding]) -> str:
+    """``2 refused · 1 hint · lines 3, 12`` for the head of an editor; empty when there is nothing."""
+    refused = sum(finding.severity == "error" for finding in findings)
+    hints = len(findings) - refused
+    parts = []
+    if refused:
+        parts.append(f":red[:material/error: {_('{count} refused', count=refused)}]")
+    if hints:
+        parts.append(f":orange[:material/warning: {_('{count} hints', count=hints)}]")
+    lines = sorted({finding.line for finding in findings if finding.line is not None})
+    if lines:
+        shown = ", ".join(map(str, lines[:6])) + (" …" if len(lines) > 6 else "")
+        parts.append(f":gray[{_('lines {lines}', lines=shown)}]")
+    return "  ".join(parts)

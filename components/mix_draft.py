@@ -1,0 +1,144 @@
+"""The mix that is being composed: its draft, and the menu that imports, exports, renames and changes mixes."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from components import cache, drafts, examples, state
+from components.i18n import _, say
+from components.state import OpenDraft
+from components.theme import plain
+from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.errors import InputError, RewardConsoleError
+from rewards_lib.mix import Mix, read_mix, write_mix
+from rewards_lib.strict_json import read_json
+
+MAX_FILE_MB = 1
+
+
+def open_mix() -> OpenDraft:
+    """The mix of this session: the one that was saved last, or the mathematics example on the first visit."""
+    name = state.mix_name.get() or drafts.latest_name("mix") or str(examples.math_mix()["name"])
+    state.mix_name.set(name)
+    return drafts.open_draft("mix", name, examples.math_mix)
+
+
+def read_draft(draft: OpenDraft) -> Mix:
+    """The mix that the draft describes. Raises InputError with the JSON path of what is not valid yet."""
+    if not draft.content.get("rules"):
+        raise InputError("This mix has no rule.", remedy="Add one on the left: math_accuracy is a good first.")
+    return read_mix(write_json(draft.content | {"name": draft.name}))
+
+
+def mix_menu(draft: OpenDraft) -> None:
+    """Draw the saved mark and the menu of the mix file."""
+    drafts.saved_mark(draft)
+    others = [one.name for one in cache.store().list_drafts("mix") if one.name != draft.name]
+    options = {
+        "import": _("Import …"), "export": _("Export …"), "rename": _("Rename …"), "example": _("Start from the example"),
+        **{f"open:{name}": _("Open {name}", name=name) for name in others},
+    }  # fmt: skip
+    action = st.menu_button(
+        _("Mix file"),
+        list(options),
+        format_func=options.__getitem__,
+        type="tertiary",
+        icon=":material/description:",
+        key="mix_file",
+    )
+    if action == "import":
+        _import_dialog()
+    elif action == "export":
+        _export_dialog(draft)
+    elif action == "rename":
+        _rename_dialog(draft)
+    elif action == "example":
+        content = examples.math_mix()
+        use(str(content["name"]), content)
+    elif action:
+        state.mix_name.set(action.removeprefix("open:"))
+        st.rerun()
+
+
+def use(name: str, content: JsonObject) -> None:
+    """Put a mix under a name and show it."""
+    drafts.replace(drafts.open_draft("mix", name, lambda: content), content | {"name": name})
+    state.mix_name.set(name)
+    st.rerun()
+
+
+def _import_dialog() -> None:
+    @st.dialog(_("Import a mix file"))
+    def ask() -> None:
+        file = st.file_uploader("mix.json", type=["json"], max_upload_size=MAX_FILE_MB, key="mix_upload")
+        if file is None:
+            st.caption(_("The mix takes the place of a mix of the same name."))
+            return
+        try:
+            text = file.getvalue().decode("utf-8", "replace")
+            mix = read_mix(text)
+        except InputError as error:
+            st.error(
+                f"{plain(error.where)} {plain(say(error.message))} {plain(say(error.remedy))}",
+                title=_("The file is not a mix"),
+            )
+            return
+        st.markdown(
+            _(
+                "**{name}** with {count} rules: {rules}",
+                name=plain(mix.name),
+                count=len(mix.rules),
+                rules=", ".join(plain(rule.name) for rule in mix.rules),
+            )
+        )
+        if st.button(_("Use this mix"), type="primary", key="mix_use"):
+            use(stored_name(mix.name), read_json(write_mix(mix)))
+
+    ask()
+
+
+def _export_dialog(draft: OpenDraft) -> None:
+    @st.dialog(_("Export the mix file"))
+    def show() -> None:
+        try:
+            text = write_mix(read_draft(draft))
+        except RewardConsoleError as error:
+            st.error(f"{plain(error.where)} {plain(say(error.message))}", title=_("The mix is not valid yet"))
+            return
+        st.code(text, language=None, height=320)
+        st.download_button(
+            _("Download {name}", name=f"{draft.name}.json"),
+            text,
+            f"{draft.name}.json",
+            "application/json",
+            key="mix_download",
+            type="primary",
+            icon=":material/download:",
+        )
+        st.caption("python -m rewards_lib test --mix " + f"{draft.name}.json --payload request.json")
+
+    show()
+
+
+def _rename_dialog(draft: OpenDraft) -> None:
+    @st.dialog(_("Rename the mix"))
+    def ask() -> None:
+        name = (st.text_input(_("Name"), draft.name, key="mix_new_name", max_chars=80) or "").strip()
+        if st.button(_("Rename"), type="primary", disabled=not name or name == draft.name, key="mix_rename"):
+            try:
+                cache.store().rename_draft("mix", draft.name, name)
+            except RewardConsoleError as error:
+                st.error(f"{plain(say(error.message))} {plain(say(error.remedy))}")
+                return
+            state.open_drafts.get().pop(("mix", draft.name), None)
+            state.mix_name.set(name)
+            st.rerun()
+
+    ask()
+
+
+def stored_name(name: str) -> str:
+    """A mix's name as the store takes it: letters, digits, ``_ - .``."""
+    return re.sub(r"[^\w.-]+", "_", name).strip("_.-") or "mix"

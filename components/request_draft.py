@@ -1,0 +1,79 @@
+"""The request on the Test page: its draft, what it is in a line, and what it can be scored with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components import cache, drafts, examples
+from components.i18n import _
+from components.mix_draft import read_draft
+from components.state import OpenDraft
+from components.theme import count
+from rewards_lib.contract import Finding, MixResult, Payload
+from rewards_lib.errors import InputError, NotFoundError
+from rewards_lib.payloads import read_payload
+from rewards_lib.strict_json import JsonError
+
+NAME = "request"
+FIRST = "Ark envelope"
+
+
+def open_request() -> OpenDraft:
+    """The request as it was left, or the Ark example on the first visit."""
+    return drafts.open_draft("payload", NAME, lambda: {"text": examples.requests()[FIRST]})
+
+
+@dataclass(frozen=True)
+class Read:
+    """A request's text, read: a payload or the reason why it is none."""
+
+    payload: Payload | None
+    error: InputError | None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the editor marks at its line."""
+        if isinstance(self.error, JsonError):
+            place = {"line": self.error.line, "column": self.error.column, "end_column": self.error.column + 1}
+            return (Finding("error", self.error.message, rule="json", **place),)
+        return ()
+
+    def told(self, text: str) -> str:
+        """``Ark envelope · 3 completions · 1.1 kB``."""
+        size = len(text.encode("utf-8", "replace"))
+        shown = f"{size / 1000:.1f} kB" if size >= 1000 else f"{size} B"
+        if self.payload is None:
+            return shown
+        dialects = {"ark": _("Ark envelope"), "bare": _("bare request"), "dataset row": _("dataset row")}
+        number = len(self.payload.completions)
+        return " · ".join([dialects[self.payload.dialect], _("{count} completions", count=count(number)), shown])
+
+
+def read_request(text: str) -> Read:
+    """Read the request; a mistake is a value."""
+    try:
+        return Read(read_payload(text), None)
+    except InputError as error:
+        return Read(None, error)
+
+
+def scorers() -> list[str]:
+    """What a request can be scored with: ``mix:name`` and ``function:name``, the drafts of the store."""
+    found = [f"mix:{one.name}" for one in cache.store().list_drafts("mix")] or ["mix:math"]
+    return sorted(found) + sorted(f"function:{one.name}" for one in cache.store().list_drafts("function"))
+
+
+def score_with(scorer: str, payload: Payload) -> MixResult:
+    """Score a request with one of ``scorers``. Raises InputError or NotFoundError when it cannot be used."""
+    from components import scoring
+    from rewards_lib.function_sources import draft_version, from_content
+
+    kind, _colon, name = scorer.partition(":")
+    if kind == "mix":
+        mix = read_draft(drafts.open_draft("mix", name, examples.math_mix))
+        return scoring.score(mix, payload)
+    draft = next((one for one in cache.store().list_drafts("function") if one.name == name), None)
+    if draft is None:
+        raise NotFoundError("There is no function {name} any more.", name=name)
+    function = from_content(name, draft.content, version=draft_version(draft.content))
+    return scoring.one_function(name, function, payload, limits=scoring.PAGE_LIMITS)

@@ -1,0 +1,147 @@
+"""The last run of a function: rewards, what went wrong, logs, calls to the network; always there, so nothing jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from components import drafts, state
+from components.i18n import _, say
+from components.state import OpenDraft, Remembered
+from components.theme import UNSCORED, count, duration, number, plain
+from rewards_lib.contract import MixResult, NetworkCall, RuleResult, ScoreState
+
+LOG_CHARACTERS = 20_000
+
+
+def run_table(rule: RuleResult, texts: Sequence[str], *, key: str) -> None:
+    """One row a completion: what the function gave it, and why where there is no number."""
+    rows = [
+        {
+            "#": str(index + 1),
+            "completion": " ".join(texts[index].split())[-120:],
+            "reward": number(score.value) if score.state is not ScoreState.ABSTAINED else _("abstains"),
+            "why": say(score.why),
+        }
+        for index, score in enumerate(rule.scores)
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        row_height=30,
+        key=key,
+        alt=_("Rewards of the last run"),
+        placeholder=UNSCORED,
+        column_config={
+            "#": st.column_config.TextColumn(width=28),
+            "completion": st.column_config.TextColumn(_("completion"), width=150),
+            "reward": st.column_config.TextColumn(_("reward"), width=70, alignment="right"),
+            "why": st.column_config.TextColumn(_("why"), width=210),
+        },
+    )
+
+
+def run_sentence(result: MixResult) -> str:
+    """What became of the run, in one sentence with the author's line."""
+    rule = result.rules[0]
+    if rule.error:
+        line = _("Line {line}: ", line=rule.error_line) if rule.error_line else ""
+        unscored = sum(score.state is ScoreState.FAILED for score in rule.scores)
+        told = _("{count} of {total} completions are unscored, not 0.", count=unscored, total=len(rule.scores))
+        return f":red[:material/error:] **{plain(line + say(rule.error))}**  \n{told}"
+    abstained = sum(score.state is ScoreState.ABSTAINED for score in rule.scores)
+    told = _("{count} of {total} completions scored.", count=len(rule.scores) - abstained, total=len(rule.scores))
+    return f":green[:material/check:] {told}"
+
+
+def run_facts(rule: RuleResult, limit_seconds: float) -> str:
+    """Small print: metrics, time of limit, memory, isolation."""
+    parts = [
+        f":gray[{_('metric')} {plain(name)}] **{number(value)}**" for name, value in sorted(rule.metrics.items())[:6]
+    ]
+    parts.append(f":gray[{_('time')}] {duration(rule.duration_ms)} :gray[{_('of')} {limit_seconds:g} s]")
+    if rule.memory_mb is not None:
+        parts.append(f":gray[{_('memory')}] {rule.memory_mb:.0f} MB")
+    if rule.isolation:
+        colour = {"A": "green", "B": "orange", "C": "red"}[rule.isolation.tier]
+        parts.append(f":{colour}[:material/shield:] :gray[{_('isolation tier')} {rule.isolation.tier}]")
+    return f":small[{'  :gray[·]  '.join(parts)}]"
+
+
+def last_run(run: Remembered[MixResult] | None, texts: Sequence[str], *, stale: bool, limit_seconds: float) -> None:
+    """Draw the panel of the last run; before the first one it says what to do."""
+    if run is None:
+        st.caption(_("Not run yet. Press Run, or Ctrl+Enter in the editor: it runs on the sample above."))
+        return
+    rule = run.result.rules[0]
+    when = drafts.clock(run.at)
+    st.caption(_("{time}, before the last edit", time=when) if stale else when)
+    shown = list(texts[: len(rule.scores)]) + [""] * (len(rule.scores) - len(texts))
+    run_table(rule, shown, key="run_table")
+    st.markdown(run_sentence(run.result))
+    st.markdown(run_facts(rule, limit_seconds))
+
+
+def log_view(result: MixResult | None) -> None:
+    """What the function printed, and its traceback."""
+    if result is None or not (result.logs or result.rules[0].traceback):
+        st.caption(_("Nothing was printed. print() and logging show up here."))
+        return
+    rule = result.rules[0]
+    if rule.traceback:
+        st.code(rule.traceback, language=None, wrap_lines=True)
+    if result.logs:
+        st.code(
+            result.logs[-LOG_CHARACTERS:],
+            language=None,
+            wrap_lines=True,
+            height=min(360, 60 + result.logs.count("\n") * 20),
+        )
+
+
+def network_view(draft: OpenDraft, calls: Sequence[NetworkCall]) -> list[str]:
+    """The hosts a function may reach, and the calls of the last run. Returns the hosts as they stand in the box."""
+    allowed = list(draft.content.get("allow_hosts", []))
+    text = (
+        st.text_area(
+            _("Allowed hosts"),
+            "\n".join(allowed),
+            height=90,
+            key=f"hosts_{draft.name}_{draft.epoch}",
+            help=_(
+                "One a line: host means ports 80 and 443, host:port exactly that, *.suffix every name below it. "
+                "A private address must be allowed as host:port."
+            ),
+            placeholder=_("No host is allowed. Add 127.0.0.1:8080 to let this function reach one."),
+        )
+        or ""
+    )
+    for index, call in enumerate(calls):
+        address = f"{call.host}:{call.port}"
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if call.status == "open":
+                st.markdown(
+                    f":green[:material/check:] {plain(address)}  :small[:gray[{count(call.sent_bytes)} B ↑ "
+                    f"{count(call.received_bytes)} B ↓ · {duration(call.duration_ms)}]]",
+                    width="stretch",
+                )
+            else:
+                st.markdown(
+                    f":red[:material/block:] {plain(address)}  :small[:gray[{plain(call.status)}]]", width="stretch"
+                )
+                if address not in allowed:
+                    st.button(
+                        _("Allow {address}", address=address),
+                        key=f"allow_{index}",
+                        on_click=_allow,
+                        args=(draft, address),
+                    )
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _allow(draft: OpenDraft, address: str) -> None:
+    hosts = [*draft.content.get("allow_hosts", []), address]
+    drafts.replace(draft, draft.content | {"allow_hosts": hosts})
+    state.put_widget(f"hosts_{draft.name}_{draft.epoch}", "\n".join(hosts))

@@ -1,0 +1,65 @@
+"""The published versions of a function: when, note, what differs from the draft; restored or withdrawn here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import cache, drafts
+from components.diff_view import diff_view
+from components.i18n import _, say
+from components.state import OpenDraft
+from components.theme import plain
+from rewards_lib.errors import RewardConsoleError
+from rewards_lib.store import Version
+
+
+def version_list(draft: OpenDraft, versions: Sequence[Version]) -> None:
+    """Draw the versions, newest first, and the difference between one of them and the draft."""
+    if not versions:
+        st.caption(_("Nothing is published yet. A version keeps code, requirements and hosts as they are now."))
+        return
+    for version in sorted(versions, key=lambda one: -one.number)[:20]:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            gone = f" :orange-badge[{_('withdrawn')}]" if version.withdrawn_at else ""
+            note = f" {plain(version.note)}" if version.note else ""
+            told = f"**v{version.number}**{gone}{note}  :small[:gray[{drafts.clock(version.published_at)} · {version.sha256[:6]}]]"
+            st.markdown(told, width="stretch")
+            st.button(
+                _("Restore"),
+                key=f"restore_{version.number}",
+                type="tertiary",
+                icon=":material/history:",
+                on_click=drafts.replace,
+                args=(draft, version.content),
+                help=_("Puts this version's text into the draft"),
+            )
+            if not version.withdrawn_at:
+                st.button(
+                    _("Withdraw …"),
+                    key=f"withdraw_{version.number}",
+                    type="tertiary",
+                    on_click=_withdraw_dialog,
+                    args=(version,),
+                )
+    chosen = st.selectbox(
+        _("Compare the draft with"), [f"v{one.number}" for one in reversed(versions)], key="compare_with"
+    )
+    version = next(one for one in versions if f"v{one.number}" == chosen)
+    diff_view(str(version.content.get("source", "")), str(draft.content.get("source", "")), key="version_diff")
+
+
+def _withdraw_dialog(version: Version) -> None:
+    @st.dialog(_("Withdraw {name} v{number}?", name=version.name, number=version.number))
+    def ask() -> None:
+        st.markdown(_("It stays readable here, but nothing new may use it. The number is not given again."))
+        if st.button(_("Withdraw v{number}", number=version.number), type="primary", key="withdraw_now"):
+            try:
+                cache.store().withdraw("function", version.name, version.number)
+            except RewardConsoleError as error:
+                st.error(plain(say(error.message)))
+                return
+            st.rerun()
+
+    ask()

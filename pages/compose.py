@@ -1,0 +1,98 @@
+"""Compose: choose rules and weights on the left, see at once what each completion earns on the right."""
+
+import streamlit as st
+
+from components import cache, drafts, scoring, shell, state
+from components.i18n import _
+from components.mix_draft import mix_menu, open_mix, read_draft
+from components.result_table import completion_detail, result_table
+from components.rule_cards import add_rule, rename_dialog, rule_cards
+from components.samples import all_samples, current_sample, edit_dialog, sample_chooser
+from components.theme import duration, plain
+from rewards_lib.contract import write_json
+from rewards_lib.errors import RewardConsoleError
+from rewards_lib.mix import MAX_RULES
+
+shell.through_app()
+
+
+def actions() -> None:
+    """The next step from here."""
+    if st.button(
+        _("Test a request"), type="primary", icon=":material/arrow_forward:", icon_position="right", key="to_test"
+    ):
+        st.switch_page("pages/test.py")
+
+
+shell.page_head(
+    _("Compose"),
+    _("Write the reward of an RL run: choose rules and weights, see at once what each completion earns."),
+    actions,
+)
+draft = open_mix()
+rename_dialog(draft)
+left, right = st.columns([5, 7], gap="medium")
+
+with left:
+    rules = draft.content.get("rules", [])
+    shell.panel_head(
+        _("Mix {name}", name=plain(draft.name)),
+        _("{count} of {limit} rules, each × its weight", count=len(rules), limit=MAX_RULES),
+        lambda: mix_menu(draft),
+    )
+    drafts.conflict_panel(draft)
+    drafts.autosave(draft, rule_cards(draft, key="rule"))
+    add_rule(draft, sorted(one.name for one in cache.store().list_drafts("function")), key="rule")
+
+with right:
+    payload = current_sample()
+    shell.panel_head(
+        _("What each completion earns"),
+        _("sample {number} of {count}", number=state.sample_number.get(), count=len(all_samples())),
+        lambda: sample_chooser(key="compose"),
+    )
+    with st.container(border=True, gap="xxsmall", key="sample_card"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.text(payload.sample.prompt or _("(no prompt)"), width="stretch")
+            if st.button(_("Edit sample"), type="tertiary", icon=":material/edit:", key="edit_sample"):
+                edit_dialog()
+        truth = payload.sample.extra.get("answer")
+        shown = plain(truth if isinstance(truth, str) else write_json(truth)) if truth is not None else _("none")
+        st.markdown(f":small[:gray[{_('Ground truth')}]  {shown}  :gray[{_('from')}] sample.extra.answer]")
+
+    results = st.container(gap="small")
+    own = (
+        st.text_area(
+            _("Try a completion of your own"),
+            state.own_completion.get(),
+            height=90,
+            key="own_completion_text",
+            placeholder=_("Write or paste one: it becomes row {row} of the table.", row=len(payload.completions) + 1),
+        )
+        or ""
+    )
+    state.own_completion.set(own)
+    payload = scoring.with_completion(payload, own)
+    with results:
+        try:
+            mix = read_draft(draft)
+            question = scoring.question_of(mix, payload)
+            result = scoring.remember(state.composed, question, lambda: scoring.score(mix, payload))
+        except RewardConsoleError as error:
+            shell.show_failure(error)
+            st.stop()
+        texts = [completion.text for completion in payload.completions]
+        table_key = f"pays_{state.sample_number.get()}_{len(texts)}"
+        selected = result_table(result, texts, key=table_key, selected=state.selected_completion.get())
+        state.selected_completion.set(selected)
+        completion_detail(result, selected, texts[selected], key="detail")
+        if result.error:
+            shell.show_result_error(result)
+    st.caption(
+        _(
+            "Scored in {time} by {name} · draft {version}. Next: send the request of a trainer on the Test page.",
+            time=duration(result.duration_ms),
+            name=plain(mix.name),
+            version=result.mix_version,
+        )
+    )

@@ -1,0 +1,112 @@
+"""Test: the request that a trainer sends on the left, the exact answer it would get on the right."""
+
+from datetime import datetime, timezone
+
+import streamlit as st
+
+from components import drafts, examples, request_draft, scoring, shell, state
+from components.answer_panel import answer_panel, badges
+from components.code_editor import code_editor, current_text
+from components.i18n import _
+from components.state import Answer, Remembered
+from rewards_lib.errors import RewardConsoleError, boundary
+
+shell.through_app()
+draft = request_draft.open_request()
+pressed: dict[str, bool] = {}
+scorers = request_draft.scorers()
+
+
+def told(scorer: str) -> str:
+    """``mix math · draft``."""
+    kind, _colon, name = scorer.partition(":")
+    return _("mix {name} · draft", name=name) if kind == "mix" else _("function {name} · draft", name=name)
+
+
+def actions() -> None:
+    """Choose what scores, and send."""
+    before = state.tested_with.get()
+    index = scorers.index(before) if before in scorers else 0
+    chosen = st.selectbox(
+        _("Score with"),
+        scorers,
+        index=index,
+        format_func=told,
+        label_visibility="collapsed",
+        width=260,
+        key="score_with",
+    )
+    state.tested_with.set(chosen)
+    pressed["send"] = st.button(_("Send"), type="primary", icon=":material/send:", key="send")
+
+
+def answer_of(text: str, scorer: str) -> Answer:
+    """Score the request; whatever goes wrong is the answer."""
+    errors: list[RewardConsoleError] = []
+    with boundary(errors.append):
+        read = request_draft.read_request(text)
+        if read.payload is None:
+            raise read.error  # type: ignore[misc]
+        result = request_draft.score_with(scorer, read.payload)
+        return Answer(result, None, tuple(one.text for one in read.payload.completions))
+    return Answer(None, errors[0])
+
+
+shell.page_head(_("Test"), _("Paste the request a trainer sends; see the exact answer it would get."), actions)
+ask, got = st.columns([5.4, 6], gap="medium")
+text = current_text("request", draft.epoch, draft.content["text"])
+read = request_draft.read_request(text)
+
+with ask:
+
+    def request_actions() -> None:
+        """The saved mark and the examples."""
+        drafts.saved_mark(draft)
+        names = list(examples.requests())
+        chosen = st.menu_button(
+            _("Examples"), names, format_func=_, type="tertiary", icon=":material/data_object:", key="request_examples"
+        )
+        if chosen:
+            drafts.replace(draft, {"text": examples.requests()[chosen]})
+            st.rerun()
+
+    shell.panel_head(_("Request"), read.told(text), request_actions)
+    drafts.conflict_panel(draft, lambda content: str(content.get("text", "")))
+    event = code_editor(
+        draft.content["text"], key="request", version=draft.epoch, label=_("Request"), language="json", height=590,
+        findings=read.findings, goto=state.go_to_line.get(),
+    )  # fmt: skip
+    state.go_to_line.clear()
+    drafts.autosave(draft, {"text": event.value})
+    if read.error:
+        shell.show_failure(read.error)
+
+with got:
+    scorer = state.tested_with.get() or scorers[0]
+    if pressed["send"] or event.run:
+        with st.spinner(_("Scoring …"), show_time=True):
+            answer = answer_of(event.value, scorer)
+        if (known := state.answered.get()) and known.result.result:
+            state.answered_before.set(known)
+        question = scoring.fingerprint(event.value, scorer)
+        state.answered.set(Remembered(question, answer, datetime.now(timezone.utc)))
+    last = state.answered.get()
+    result = last.result.result if last else None
+    shell.panel_head(_("Response"), badges(result) if result else "")
+    if last is None:
+        st.info(
+            _("Press Send, or Ctrl+Enter in the request. The answer shows the rewards, each rule's part and the time.")
+        )
+    else:
+        stale = last.question != scoring.fingerprint(event.value, scorer)
+        if stale:
+            st.caption(_("Answer to the request of {time}, before the last change", time=drafts.clock(last.at)))
+        answer_panel(last, key="answer")
+        earlier = state.answered_before.get()
+        if last.result.error and earlier:
+            with st.expander(
+                _("Answer to the request of {time}", time=drafts.clock(earlier.at)),
+                icon=":material/history:",
+                key="earlier_answer",
+            ):
+                answer_panel(earlier, key="earlier")

@@ -1,0 +1,241 @@
+"""The command line: results as JSON on standard output, everything else on standard error.
+
+Exit status 0 is success, 1 a result whose status is failure, 2 unusable input. Commands import what they need inside
+their function, so that ``--help`` and the light commands start at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.errors import InputError, RewardConsoleError, boundary
+
+CONSOLE_URL = "http://127.0.0.1:8501"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    status = 2
+
+    def tell(error: RewardConsoleError) -> None:
+        nonlocal status
+        _print({"status": "failure", "error": str(error)})
+        print(f"{error}", file=sys.stderr)
+        status = error.exit_status
+
+    with boundary(tell):
+        options = _parser().parse_args(arguments)
+        status = options.run(options)
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """Turns wrong flags into the same JSON as any other unusable input."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise InputError instead of leaving."""
+        raise InputError(
+            "{problem}.",
+            problem=message[:1].upper() + message[1:],
+            remedy="See `python -m {program} --help`.",
+            program=self.prog,
+        )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="rewards_lib",
+        description="Rewards for fine-tuning language models: test, check, presets, metrics.",
+        epilog="Results are JSON on standard output. Exit status: 0 success, 1 the result is a failure, 2 bad input.",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for add in (_add_test, _add_check, _add_presets, _add_metrics):
+        add(commands)
+    return parser
+
+
+Commands = Any
+"""What ``add_subparsers`` returns; argparse keeps its type private."""
+
+
+# --- test ----------------------------------------------------------------------------------------------------------
+
+
+def _add_test(commands: Commands) -> None:
+    command = commands.add_parser(
+        "test",
+        help="score one payload",
+        description="Score the completions of one payload under a mix, a custom "
+        "function or one preset, and print the rewards with everything that led to them.",
+    )
+    what = command.add_mutually_exclusive_group(required=True)
+    what.add_argument("--mix", type=Path, metavar="M.json", help="a mix file")
+    what.add_argument("--function", type=Path, metavar="F.py", help="a custom function: a file with reward_fn")
+    what.add_argument("--preset", metavar="NAME", help="one preset; `presets` lists them")
+    command.add_argument("--requirements", type=Path, metavar="R.txt", help="the function's requirements")
+    command.add_argument("--params", metavar="JSON", default="{}", help="the preset's parameters")
+    command.add_argument("--payload", required=True, metavar="P.json", help="the request; - reads standard input")
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds the function may take (30)")
+    command.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="H",
+        help="a host the function may reach: host, host:port or *.suffix; may be repeated",
+    )
+    command.set_defaults(run=_test)
+
+
+def _test(options: argparse.Namespace) -> int:
+    from rewards_lib.executor import Executor
+    from rewards_lib.function_sources import read_text
+    from rewards_lib.payloads import read_payload
+    from rewards_lib.scoring import score_payload
+
+    mix, resolve = _mix_of(options)
+    text = sys.stdin.read() if options.payload == "-" else read_text(Path(options.payload))
+    payload = read_payload(text, name=Path(options.payload).name if options.payload != "-" else "standard input")
+    with Executor() as executor:
+        result = score_payload(mix, payload, executor=executor, resolve=resolve, limits=_limits(options.time_limit))
+    _print(result.to_json())
+    _next(
+        f"compose it on {CONSOLE_URL}/compose, or send this request on {CONSOLE_URL}/test"
+        if result.status == "success"
+        else f"see it line by line on {CONSOLE_URL}/functions"
+    )
+    return 0 if result.status == "success" else 1
+
+
+def _mix_of(options: argparse.Namespace) -> tuple[Any, Any]:
+    """The mix that the options name, and the resolver for its functions."""
+    from rewards_lib.mix import Mix, Rule, read_mix
+
+    from rewards_lib.function_sources import read_function, read_text, resolver
+    from rewards_lib.presets import check_params
+    from rewards_lib.store import Store
+    from rewards_lib.strict_json import read_json
+
+    one = Decimal(1)
+    if options.mix:
+        mix = read_mix(read_text(options.mix))
+        store = Store() if any(rule.function for rule in mix.rules) else None
+        return mix, resolver(folder=options.mix.parent, store=store, allow_hosts=options.allow_host)
+    if options.function:
+        found = read_function(options.function, requirements=options.requirements)
+        rule = Rule(name=options.function.stem, weight=one, function=options.function.name)
+        from dataclasses import replace
+
+        source = replace(found.source, allow_hosts=tuple(options.allow_host))
+        return Mix(name=rule.name, rules=(rule,)), lambda _: replace(found, source=source)
+    params = read_json(options.params, name="--params")
+    rule = Rule(name=options.preset, weight=one, preset=options.preset, params=check_params(options.preset, params))
+    return Mix(name=options.preset, rules=(rule,)), resolver(folder=Path())
+
+
+def _limits(time_limit: float | None) -> Any:
+    from rewards_lib.executor import Limits
+
+    if time_limit is None:
+        return Limits()
+    if not 0 < time_limit <= 3600:
+        raise InputError("The time limit must be above 0 and at most 3600 seconds.", where="--time-limit")
+    return Limits(wall_seconds=time_limit)
+
+
+# --- check, presets, metrics ---------------------------------------------------------------------------------------
+
+
+def _add_check(commands: Commands) -> None:
+    command = commands.add_parser(
+        "check",
+        help="what the executor would refuse, without running anything",
+        description="List every construct of a file that the executor refuses.",
+    )
+    command.add_argument("file", type=Path, metavar="FILE.py")
+    command.set_defaults(run=_check)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from rewards_lib.executor import check_once
+    from rewards_lib.function_sources import read_text
+
+    findings = check_once(read_text(options.file))
+    refused = [finding for finding in findings if finding.severity == "error"]
+    _print({"status": "failure" if refused else "success", "findings": [one.to_json() for one in findings]})
+    if not refused:
+        _next(f"python -m rewards_lib test --function {options.file} --payload request.json")
+    return 1 if refused else 0
+
+
+def _add_presets(commands: Commands) -> None:
+    command = commands.add_parser(
+        "presets",
+        help="the catalogue of presets",
+        description="List the presets: name, label, summary, parameters, worked example.",
+    )
+    command.set_defaults(run=_presets)
+
+
+def _presets(_: argparse.Namespace) -> int:
+    from rewards_lib.presets import catalogue
+
+    _print({"presets": catalogue()})
+    _next(f"python -m rewards_lib test --preset NAME --payload request.json, or {CONSOLE_URL}/compose")
+    return 0
+
+
+def _add_metrics(commands: Commands) -> None:
+    command = commands.add_parser(
+        "metrics",
+        help="read a training export",
+        description="Read training exports and print their series, families and notes.",
+    )
+    command.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    command.add_argument("--step-range", metavar="A:B", help="only the steps from A to B, both included")
+    command.add_argument("--smooth", type=float, metavar="W", help="add smoothed series, weight 0 to below 1")
+    command.set_defaults(run=_metrics)
+
+
+def _metrics(options: argparse.Namespace) -> int:
+    from rewards_lib.training_metrics import metrics_report
+
+    report = metrics_report(options.files, step_range=_step_range(options.step_range), smooth=options.smooth)
+    _print(report)
+    _next(f"drop the file on {CONSOLE_URL}/training_metrics to see the curves")
+    return 0
+
+
+def _step_range(text: str | None) -> tuple[float | None, float | None] | None:
+    if text is None:
+        return None
+    first, colon, last = text.partition(":")
+    try:
+        if not colon:
+            raise ValueError
+        return (float(first) if first else None, float(last) if last else None)
+    except ValueError:
+        raise InputError(
+            "{text} is not a range of steps.",
+            where="--step-range",
+            text=text,
+            remedy="Write A:B, for example 100:200; either side may be empty.",
+        ) from None
+
+
+# --- output --------------------------------------------------------------------------------------------------------
+
+
+def _print(result: JsonObject) -> None:
+    sys.stdout.buffer.write(write_json(result, indent=1).encode("utf-8") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _next(step: str) -> None:
+    """What to do next, for people: on standard error, so that pipes stay clean."""
+    print(f"Next: {step}", file=sys.stderr)

@@ -1,0 +1,102 @@
+"""Where the code of a rule's function comes from: a file beside the mix, or the store.
+
+A reference is a path (``reward.py``), the name of a stored function (its draft as it stands, else its latest
+version), or ``name@version``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rewards_lib.contract import JsonObject
+from rewards_lib.errors import InputError, NotFoundError
+from rewards_lib.executor import FunctionSource
+from rewards_lib.mix import Rule
+from rewards_lib.scoring import FunctionResolver, ResolvedFunction
+from rewards_lib.store import Store
+from rewards_lib.strict_json import decode_utf8
+
+
+def resolver(*, folder: Path, store: Store | None = None, allow_hosts: Sequence[str] = ()) -> FunctionResolver:
+    """Find functions as files below ``folder`` first, then in ``store``.
+
+    ``allow_hosts`` are allowed to every function on top of what its rule allows. The resolver raises NotFoundError
+    for a reference that leads nowhere and InputError for a file that cannot be read.
+    """
+
+    def resolve(rule: Rule) -> ResolvedFunction:
+        reference = rule.function or ""
+        path = folder / reference
+        found = read_function(path) if path.is_file() else _stored(reference, folder, store)
+        requirements = found.source.requirements
+        if rule.requirements:
+            requirements = read_text(folder / rule.requirements)
+        hosts = (*found.source.allow_hosts, *rule.allow_hosts, *allow_hosts)
+        return replace(
+            found,
+            source=replace(found.source, requirements=requirements, allow_hosts=tuple(dict.fromkeys(hosts))),
+        )
+
+    return resolve
+
+
+def read_function(path: Path, *, requirements: Path | None = None) -> ResolvedFunction:
+    """Read a function from a file. Raises InputError when it cannot be read."""
+    source = FunctionSource(read_text(path), requirements=read_text(requirements) if requirements else "")
+    return ResolvedFunction(source, version=f"{path.name} · {fingerprint(source.source)}")
+
+
+def from_content(name: str, content: JsonObject, *, version: str) -> ResolvedFunction:
+    """Make a function of what the store keeps: ``{"source", "requirements", "allow_hosts"}``."""
+    source = FunctionSource(
+        source=str(content.get("source", "")),
+        requirements=str(content.get("requirements", "")),
+        allow_hosts=tuple(content.get("allow_hosts", ())),
+    )
+    return ResolvedFunction(source, version=f"{name} · {version}")
+
+
+def draft_version(content: JsonObject) -> str:
+    """Name the state of a draft: ``draft 7f3a9c``."""
+    return f"draft {fingerprint(str(content.get('source', '')))}"
+
+
+def fingerprint(text: str) -> str:
+    """Six characters that tell one text from another."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+
+def read_text(path: Path) -> str:
+    """Read a text file. Raises InputError that names the file and why it cannot be read."""
+    try:
+        return decode_utf8(path.read_bytes(), name=path.name)
+    except OSError as error:
+        raise InputError(
+            "The file cannot be read: {reason}.",
+            where=str(path),
+            reason=(error.strerror or "unknown reason").lower(),
+        ) from None
+
+
+def _stored(reference: str, folder: Path, store: Store | None) -> ResolvedFunction:
+    name, _, number = reference.partition("@")
+    if store is None or name.endswith(".py") or "/" in name:
+        raise NotFoundError("There is no file {reference} in {folder}.", reference=reference, folder=str(folder))
+    if number:
+        if not number.isdigit():
+            raise InputError(
+                "The version {number} of {name} is not a number.",
+                number=number,
+                name=name,
+                remedy="Write name@3, or the name alone for the draft.",
+            )
+        version = store.load_version("function", name, int(number))
+        return from_content(name, version.content, version=f"v{version.number}")
+    draft = next((draft for draft in store.list_drafts("function") if draft.name == name), None)
+    if draft:
+        return from_content(name, draft.content, version=draft_version(draft.content))
+    version = store.load_version("function", name)
+    return from_content(name, version.content, version=f"v{version.number}")
