@@ -300,13 +300,22 @@ def mix_version(mix: Mix, function_hashes: Mapping[str, str]) -> str:
         {
             "name": rule.name, "weight": weight_text(rule.weight), "allow_hosts": sorted(rule.allow_hosts),
             "preset": rule.preset and f"{rule.preset} v{find_preset(rule.preset).version}",
-            "params": check_params(rule.preset, rule.params) if rule.preset else {},
+            "params": _canonical(check_params(rule.preset, rule.params)) if rule.preset else {},
             "function": None if rule.preset else function_hashes[rule.name],
         }
         for rule in mix.rules
     ]  # fmt: skip
     text = json.dumps(rows, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _canonical(value: Any) -> Any:
+    """Spell equal numbers alike: 1.0 as 1."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _canonical(item) for key, item in value.items()}
+    return [_canonical(item) for item in value] if isinstance(value, list) else value
 
 
 def weighted_sum(weights: Sequence[Decimal], rewards: Sequence[float]) -> float:
