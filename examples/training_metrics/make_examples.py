@@ -123,7 +123,7 @@ def optimise(rng: random.Random, step: int) -> dict:
 
 def rows(plan: Plan) -> list[dict]:
     """One row a step; step 0 and every eighth step carry a test."""
-    rng, made = random.Random(plan.seed), []
+    rng, made = random.Random(plan.seed), []  # noqa: S311 -- a simulation, nothing secret
     for step in range(STEPS + 1):
         t = step / STEPS
         row: dict[str, float] = {"train/global_step": step}

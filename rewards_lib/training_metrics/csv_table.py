@@ -23,6 +23,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 """Delimiters and what people call them, the likelier first."""
 
 _RECORD = re.compile(r'(?:[^"\r\n]+|"[^"]*")*')
+TAIL_BYTES = 262_144
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(rb'(?:^|[;\r\n])[ "]*[+-]?\d+,\d+', re.MULTILINE)
 _TOO_LONG = re.compile(r"Expected \d+ fields in line (\d+), saw (\d+)")
@@ -40,6 +41,11 @@ class Header:
     """The line it ends on, from 1."""
     end: int
     """Bytes from the beginning of the text to the first row."""
+
+    @property
+    def width(self) -> int:
+        """How many cells a whole row has: a header that ends with a delimiter names a last column that is empty."""
+        return len(self.names) - (self.names[-1] == f"column {len(self.names)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +187,19 @@ def _parse(source: TextSource, header: Header, decimal_comma: bool) -> tuple[pd.
         rows: BinaryIO = io.BytesIO(stream.read(last.start - header.end)) if last.open_quote else stream
         frame = _parse_rows(source, header, rows, decimal_comma)
     notes = []
-    if last.open_quote or (last.short and len(frame)):
-        frame = frame if last.open_quote else frame.iloc[:-1]
+    if last.open_quote:
+        notes.append(sentence("The last row was left out: it ends inside quotation marks, so the file was cut there."))
+    elif last.short and len(frame):
+        frame = frame.iloc[:-1]
         notes.append(
             sentence(
                 "The last row was left out: it has {cells} of {columns} cells, so the file was still being written.",
                 cells=last.cells,
-                columns=len(header.names),
+                columns=header.width,
             )
         )
     if missing := _missing_cells(source, header, frame, last):
-        notes.append(sentence("{count} cells are missing at the ends of rows; they count as gaps.", count=missing))
+        notes.append(sentence("Cells missing at the ends of rows: {count}; they count as gaps.", count=missing))
     return frame, notes
 
 
@@ -236,7 +244,7 @@ def _parse_rows(source: TextSource, header: Header, rows: BinaryIO, decimal_comm
 def _without_empty_columns(frame: pd.DataFrame, header: Header) -> tuple[pd.DataFrame, Header]:
     """Without a last column that has neither a name nor a value: the header ends with a delimiter."""
     last = header.names[-1]
-    if last != f"column {len(header.names)}" or frame[last].notna().any():
+    if header.width == len(header.names) or frame[last].notna().any():
         return frame, header
     return frame.drop(columns=last), Header(header.names[:-1], header.delimiter, header.line, header.end)
 
@@ -256,18 +264,19 @@ class _LastRow:
     def of(cls, source: TextSource, header: Header) -> _LastRow:
         with source.open() as stream:
             size = stream.seek(0, io.SEEK_END) - source.start
-            begin = max(header.end, size - CHUNK_BYTES)
+            begin = max(header.end, size - TAIL_BYTES)
             stream.seek(source.start + begin)
             tail = stream.read()
         lines = [match for match in re.finditer(rb"[^\r\n]+", tail) if match.group().strip()]
+        if begin > header.end:
+            lines = lines[1:]  # the first of them begins somewhere inside a row
         if not lines:
             return cls(0, short=False, open_quote=False, start=size)
         last = lines[-1].group()
         open_quote = tail.count(b'"') % 2 == 1 and last.count(b'"') % 2 == 1
         cells = _count_cells(last, header.delimiter)
         before = _count_cells(lines[-2].group(), header.delimiter) if len(lines) > 1 else len(header.names)
-        whole = len(header.names) - (header.names[-1] == f"column {len(header.names)}")
-        short = not open_quote and last.count(b'"') % 2 == 0 and cells < whole <= before
+        short = not open_quote and last.count(b'"') % 2 == 0 and cells < header.width <= before
         return cls(cells, short, open_quote, begin + lines[-1].start())
 
 
@@ -277,7 +286,7 @@ def _count_cells(line: bytes, delimiter: str) -> int:
 
 def _missing_cells(source: TextSource, header: Header, frame: pd.DataFrame, last: _LastRow) -> int:
     """How many cells rows lack at their ends. Not counted in files with quotes, whose delimiters may be text."""
-    if not len(frame) or frame.iloc[:, -1].notna().all():
+    if not len(frame) or frame.iloc[:, header.width - 1].notna().all():
         return 0
     delimiter, found = header.delimiter.encode(), 0
     with source.open(header.end) as stream:
@@ -286,7 +295,7 @@ def _missing_cells(source: TextSource, header: Header, frame: pd.DataFrame, last
                 return 0
             found += chunk.count(delimiter)
     in_last_row = last.cells - 1 if last.short else 0
-    return max(0, len(frame) * (len(header.names) - 1) - (found - in_last_row))
+    return max(0, len(frame) * (header.width - 1) - (found - in_last_row))
 
 
 # --- refusals ------------------------------------------------------------------------------------------------------

@@ -135,14 +135,14 @@ class _Assembly:
         steps = (
             pd.Series(np.arange(1.0, len(self.table.frame) + 1))
             if x == ROW_NUMBER
-            else (fill_from_twin(numbers[x], x, numbers).reset_index(drop=True))
+            else (fill_from_twin(numbers[x], x, numbers))
         )
         values = steps.to_numpy(dtype="float64")
         kept = np.flatnonzero(np.isfinite(values))
         in_order = kept if _rises(values[kept]) else kept[np.argsort(values[kept], kind="stable")]
         clocks = [title for title, column in numbers.items() if title == x or is_clock(title, column.iloc[in_order])]
         titles = [title for title in numbers if title not in clocks]
-        metrics = pd.DataFrame({title: numbers[title].reset_index(drop=True) for title in titles})
+        metrics = pd.DataFrame({title: numbers[title] for title in titles}, index=self.table.frame.index)
         labels = self._run_labels(values, metrics, kept, in_order)
         runs = tuple(self._run(label, values, metrics, rows) for label, rows in labels.items())
         blank = tuple(t for t, c in self.columns.items() if not c.is_text and t not in numbers)
@@ -231,7 +231,7 @@ class _Assembly:
         if said:
             notes.append(
                 sentence(
-                    "{count} cells say NaN and count as gaps, in {names}.",
+                    "Cells that say NaN: {count}, in {names}; they count as gaps.",
                     count=sum(said.values()),
                     names=name_list(list(said)),
                 )
@@ -243,7 +243,7 @@ class _Assembly:
         lines = self.table.lines_of([column.first_row for column in faulty.values()]) if faulty else {}
         return [
             sentence(
-                "{count} cells of {column} are not numbers and count as gaps; the first is {text!r} in line {line}.",
+                "Cells of {column} that are not numbers: {count}, the first {text!r} in line {line}; they are gaps.",
                 count=column.coerced,
                 column=title,
                 text=column.first_text[:40],
@@ -258,12 +258,11 @@ def _step_notes(x: str, lost: int, file_order: NDArray[np.float64], runs: Sequen
 
     notes = []
     if lost:
-        notes.append(sentence("{count} rows have no step in {x} and were left out.", count=lost, x=x))
+        notes.append(sentence("Rows without a step in {x}: {count}; they were left out.", count=lost, x=x))
     if len(runs) > 1:
         notes.append(
             sentence(
-                "{count} runs lie in this file: {labels}.",
-                count=len(runs),
+                "Runs in this file: {labels}.",
                 labels=name_list([run.label for run in runs]),
             )
         )
@@ -272,7 +271,7 @@ def _step_notes(x: str, lost: int, file_order: NDArray[np.float64], runs: Sequen
         twice = conflicts(run.steps, run.metrics)
         if len(twice) and not run.restarts:
             notes.append(
-                sentence("{count} steps came more than once; the last value of each is shown.", count=len(twice))
+                sentence("Steps that came more than once: {count}; the last value of each is shown.", count=len(twice))
             )
     finite = file_order[np.isfinite(file_order)]
     if len(runs) == 1 and not runs[0].restarts and not _rises(finite):
@@ -282,7 +281,7 @@ def _step_notes(x: str, lost: int, file_order: NDArray[np.float64], runs: Sequen
         if len(where):
             notes.append(
                 sentence(
-                    "{count} values of {name} are infinite and were left out, the first at step {step}.",
+                    "Infinite values of {name}: {count}, the first at step {step}; they were left out.",
                     count=len(where),
                     name=name,
                     step=f"{where.min():g}",

@@ -73,9 +73,12 @@ class Restart:
 
     def note(self) -> Sentence:
         """What happened and what is shown."""
+        step = int(self.step) if self.step % 1 == 0 else self.step
+        if self.repeated == 1:
+            return sentence("restart at step {step} (1 step repeated): the later values are shown.", step=step)
         return sentence(
             "restart at step {step} ({repeated} steps repeated): the later values are shown.",
-            step=int(self.step) if self.step % 1 == 0 else self.step,
+            step=step,
             repeated=self.repeated,
         )
 

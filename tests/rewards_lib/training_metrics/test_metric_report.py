@@ -1,0 +1,80 @@
+"""The report of files, in the shape the command line prints."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rewards_lib.errors import InputError
+from rewards_lib.training_metrics import metrics_report
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "training_metrics"
+KEYS = {"files", "columns", "x", "series", "families", "findings", "notes", "summary"}
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_report_has_every_part_and_names_as_they_were_read(tmp_path):
+    path = write(tmp_path, "run.csv", "step,rewards/acc,text\n1,0.5,a\n2,0.7,b\n")
+    report = metrics_report([path])
+    assert set(report) == KEYS
+    assert report["files"] == ["run.csv"]
+    assert report["columns"] == ["step", "rewards/acc", "text"]
+    assert report["series"] == {"rewards/acc": [[1, 0.5], [2, 0.7]]}
+    assert report["families"] == [
+        {"name": "reward:acc", "kind": "reward", "members": {"mean": "rewards/acc"}, "pair": None}
+    ]
+    assert report["findings"] == []
+
+
+def test_a_range_cuts_series_and_summary_but_smoothing_sees_what_came_before(tmp_path):
+    path = write(tmp_path, "run.csv", "step,r\n1,1\n2,2\n3,3\n")
+    report = metrics_report([path], step_range=(2, 3), smooth=0.5)
+    assert report["series"]["r"] == [[2, 2], [3, 3]]
+    assert report["summary"]["r"]["n"] == 2
+    assert report["smoothed"]["r"][0] == [2, pytest.approx(5 / 3)]
+
+
+def test_runs_of_several_files_stand_beside_each_other(tmp_path):
+    paths = [write(tmp_path, name, f"step,train/reward\n1,{value}\n") for name, value in (("a.csv", 1), ("b.csv", 2))]
+    report = metrics_report(paths)
+    assert report["series"] == {"a.csv - train/reward": [[1, 1]], "b.csv - train/reward": [[1, 2]]}
+    assert [family["members"]["mean"] for family in report["families"]] == list(report["series"])
+    assert len({family["name"] for family in report["families"]}) == 2
+
+
+def test_files_of_one_name_are_told_apart(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    paths = [write(tmp_path / folder, "run.csv", "step,r\n1,1\n") for folder in ("one", "two")]
+    assert list(metrics_report(paths)["series"]) == ["run.csv - r", "run.csv (2) - r"]
+
+
+def test_a_missing_file_is_refused_with_its_path(tmp_path):
+    with pytest.raises(InputError, match="No such file") as refused:
+        metrics_report([tmp_path / "none.csv"])
+    assert refused.value.where.endswith("none.csv")
+
+
+def test_no_file_is_refused():
+    with pytest.raises(InputError, match="No file"):
+        metrics_report([])
+
+
+@pytest.mark.parametrize("name", ["healthy.csv", "truncated.csv", "hacked.csv"])
+def test_the_examples_have_everything_the_page_charts(name):
+    report = metrics_report([EXAMPLES / name])
+    kinds = {family["kind"] for family in report["families"]}
+    assert {"final reward", "reward", "policy clipping", "truncation", "length", "custom"} <= kinds
+    assert report["notes"] == []
+
+
+def test_importing_the_package_loads_no_pandas():
+    code = "import sys, rewards_lib.training_metrics; print(*({'pandas', 'numpy', 'tsdownsample'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
