@@ -1,4 +1,4 @@
-"""What all visitors share: the executor, the store, the catalogue of presets.
+"""What all visitors share: the executor, the store, and what was found in a source.
 
 Only objects made for concurrent use stand here.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from rewards_lib.contract import Finding, Isolation, JsonObject
+from rewards_lib.contract import Finding, Isolation
 from rewards_lib.executor import Executor
 from rewards_lib.store import Store
 
@@ -28,14 +28,6 @@ def store() -> Store:
 def isolation() -> Isolation:
     """How confined runs are on this machine, found out once by a self-test."""
     return executor().isolation()
-
-
-@st.cache_data(show_spinner=False, max_entries=1)
-def catalogue() -> list[JsonObject]:
-    """The presets: name, label, summary, schema of the parameters, worked example."""
-    from rewards_lib.presets import catalogue as presets
-
-    return presets()
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

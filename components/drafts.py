@@ -1,4 +1,7 @@
-"""Drafts that save themselves: opened from the store, saved in the rerun that brings a change, never overwritten unseen."""
+"""Drafts that save themselves: opened from the store, saved in the rerun that brings a change.
+
+Invariant: a text that another tab saved is never overwritten unseen.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def latest_name(kind: str) -> str | None:
 
 
 def autosave(draft: OpenDraft, content: dict[str, Any]) -> None:
-    """Take a content over and save it when it changed. A conflict or a failure is kept with the draft, as is the text."""
+    """Take a content over and save it when it changed; a conflict or a failure is kept with the draft, as the text is."""
     if content == draft.content and draft.revision is not None:
         return
     draft.content = content

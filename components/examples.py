@@ -25,12 +25,8 @@ def math_samples() -> list[Payload]:
 
 
 def requests() -> dict[str, str]:
-    """Requests for the Test page: what each is called, and its text."""
-    return {
-        "Ark envelope": read("payloads/ark_envelope.json"),
-        "Bare request": read("payloads/bare_request.json"),
-        "Dataset row with completions": read("payloads/dataset_row.json"),
-    }
+    """Requests for the Test page: the dialect of each, and its text."""
+    return {name: read(f"payloads/{name}.json") for name in ("ark_envelope", "bare_request", "dataset_row")}
 
 
 def functions() -> dict[str, str]:

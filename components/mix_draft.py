@@ -37,7 +37,8 @@ def mix_menu(draft: OpenDraft) -> None:
     drafts.saved_mark(draft)
     others = [one.name for one in cache.store().list_drafts("mix") if one.name != draft.name]
     options = {
-        "import": _("Import …"), "export": _("Export …"), "rename": _("Rename …"), "example": _("Start from the example"),
+        "import": _("Import …"), "export": _("Export …"), "rename": _("Rename …"),
+        "example": _("Start from the example"),
         **{f"open:{name}": _("Open {name}", name=name) for name in others},
     }  # fmt: skip
     action = st.menu_button(

@@ -57,8 +57,8 @@ def _short(value: Any) -> str:
 
 
 def _field(name: str, field: JsonObject, value: Any, *, key: str) -> Any:
-    label = f"{plain(name)}  :gray[{plain(_(field['title']))}]" if field.get("title") else plain(name)
-    told = plain(_(field["description"])) if field.get("description") else None
+    label = f"{plain(name)}  :gray[{plain(field['title'])}]" if field.get("title") else plain(name)
+    told = plain(field["description"]) if field.get("description") else None
     kinds = _kinds(field)
     if "enum" in field:
         options = field["enum"]

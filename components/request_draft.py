@@ -15,7 +15,16 @@ from rewards_lib.payloads import read_payload
 from rewards_lib.strict_json import JsonError
 
 NAME = "request"
-FIRST = "Ark envelope"
+FIRST = "ark_envelope"
+
+
+def example_label(name: str) -> str:
+    """What an example of ``examples.requests`` is called."""
+    return {
+        "ark_envelope": _("Ark envelope"),
+        "bare_request": _("Bare request"),
+        "dataset_row": _("Dataset row with completions"),
+    }[name]
 
 
 def open_request() -> OpenDraft:

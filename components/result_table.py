@@ -16,7 +16,6 @@ from components.theme import UNSCORED, coloured, duration, number, plain, rule_m
 from rewards_lib.contract import MixResult, RuleResult, Score, ScoreState
 
 TABLE_CHARACTERS = 200
-MARKS = {ScoreState.SCORED: "", ScoreState.ABSTAINED: "abstains", ScoreState.FAILED: UNSCORED}
 
 
 def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected: int = 0, why: bool = False) -> int:
@@ -155,9 +154,8 @@ def rule_table(result: MixResult, *, key: str) -> None:
         }
         for rule in result.rules
     ]
-    right = {
-        name: st.column_config.TextColumn(_(name), alignment="right", width=70) for name in ("scored", "mean", "time")
-    }
+    heads = {"scored": _("scored"), "mean": _("mean"), "time": _("time")}
+    right = {name: st.column_config.TextColumn(head, alignment="right", width=70) for name, head in heads.items()}
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,

@@ -9,15 +9,15 @@ from typing import Any
 
 import streamlit as st
 
-from components import cache, drafts, state
+from components import drafts, state
 from components.i18n import _, language, say
 from components.parameter_form import parameter_form, summary
 from components.state import OpenDraft
 from components.theme import number, plain, rule_mark
-from rewards_lib.contract import JsonObject
+from rewards_lib.contract import Completion, JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.mix import MAX_RULES, MAX_WEIGHT, MIN_WEIGHT
-from rewards_lib.presets import check_params
+from rewards_lib.presets import Preset, check_params, find_preset, preset_names
 
 WEIGHT_STEP = 0.01
 
@@ -34,14 +34,14 @@ def rule_cards(draft: OpenDraft, *, key: str) -> JsonObject:
 def add_rule(draft: OpenDraft, functions: list[str], *, key: str) -> None:
     """Draw the box that adds a preset or a stored function to the mix."""
     full = len(draft.content.get("rules", [])) >= MAX_RULES
-    presets = {row["name"]: row for row in cache.catalogue()}
+    presets = preset_names()
     options = [f"preset:{name}" for name in presets] + [f"function:{name}" for name in functions]
 
     def told(option: str) -> str:
         kind, _colon, name = option.partition(":")
         if kind == "function":
             return f"{name} · {_('your function')}"
-        return f"{name} · {presets[name]['label'][language()]}"
+        return f"{name} · {find_preset(name).label.in_language(language())}"
 
     hint = _(
         "Add a rule: search {presets} presets and {functions} functions …",
@@ -63,8 +63,8 @@ def add_rule(draft: OpenDraft, functions: list[str], *, key: str) -> None:
 
 
 def _card(draft: OpenDraft, index: int, rule: JsonObject, *, key: str) -> JsonObject:
-    preset = next((row for row in cache.catalogue() if row["name"] == rule.get("preset")), None)
-    told = preset["summary"][language()] if preset else _("Your own function, as it stands on the Functions page")
+    preset = find_preset(rule["preset"]) if rule.get("preset") in preset_names() else None
+    told = preset.summary.in_language(language()) if preset else _("Your own function, as it stands on Functions")
     origin = rule.get("preset") or rule.get("function") or ""
     with st.container(border=True, gap="xxsmall", key=f"card_{index}"):
         head, weight_place = st.columns([6.4, 3.6], vertical_alignment="center", gap="xsmall")
@@ -99,27 +99,23 @@ def _weight(rule: JsonObject, *, key: str) -> float:
     return round(weight, 2)  # the browser adds steps in binary; a mix holds hundredths
 
 
-def _parameters(preset: JsonObject, rule: JsonObject, *, key: str) -> JsonObject:
-    params = rule.get("params", {})
-    line = summary(preset["schema"], params) or _("no parameters")
-    with st.popover(plain(line), type="tertiary", icon=":material/tune:", key=f"{key}_params", width="stretch"):
-        st.markdown(
-            f"**{plain(preset['name'])}** · {plain(preset['label'][language()])}  \n"
-            f":small[{plain(preset['summary'][language()])}]"
-        )
-        changed = parameter_form(preset["schema"], params, key=key)
+def _parameters(preset: Preset, rule: JsonObject, *, key: str) -> JsonObject:
+    schema, params = preset.schema(language()), rule.get("params", {})
+    line = summary(schema, params) or _("no parameters")
+    with st.popover(plain(line), type="tertiary", icon=":material/tune:", key=f"{key}_params"):
+        label, told = preset.label.in_language(language()), preset.summary.in_language(language())
+        st.markdown(f"**{plain(preset.name)}** · {plain(label)}  \n:small[{plain(told)}]")
         _worked_example(preset)
+        changed = parameter_form(schema, params, key=key)
     return changed
 
 
-def _worked_example(preset: JsonObject) -> None:
+def _worked_example(preset: Preset) -> None:
     """One line of the preset's worked example, as the docs show it."""
-    example = preset["example"]
-    text, reward = example["completions"][0], example["rewards"][0]
-    truth = example["sample"].get("extra", {}).get("answer")
-    against = f" {_('against')} `{truth}`" if truth is not None else ""
-    shown = text if isinstance(text, str) else str(text)
-    st.caption(f"{_('Example')} `{shown[:120]}`{against} {_('earns')} **{number(reward)}**")
+    example = preset.examples[0]
+    text = Completion(example.completions[0]).text
+    against = f" {_('against')} `{example.answer}`" if example.answer is not None else ""
+    st.caption(f"{_('Example')} `{text[:120]}`{against} {_('earns')} **{number(example.rewards[0])}**")
 
 
 def _tell_what_is_wrong(preset: str, params: JsonObject) -> None:

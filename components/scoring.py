@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import streamlit as st
@@ -54,7 +54,7 @@ def remember(slot: Slot[Remembered[MixResult] | None], question: str, compute: C
         return known.result
     with st.spinner(_("Scoring …"), show_time=True):
         result = compute()
-    slot.set(Remembered(question, result, datetime.now(timezone.utc)))
+    slot.set(Remembered(question, result, datetime.now(UTC)))
     return result
 
 

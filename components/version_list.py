@@ -24,7 +24,8 @@ def version_list(draft: OpenDraft, versions: Sequence[Version]) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             gone = f" :orange-badge[{_('withdrawn')}]" if version.withdrawn_at else ""
             note = f" {plain(version.note)}" if version.note else ""
-            told = f"**v{version.number}**{gone}{note}  :small[:gray[{drafts.clock(version.published_at)} · {version.sha256[:6]}]]"
+            small = f"{drafts.clock(version.published_at)} · {version.sha256[:6]}"
+            told = f"**v{version.number}**{gone}{note}  :small[:gray[{small}]]"
             st.markdown(told, width="stretch")
             st.button(
                 _("Restore"),

@@ -1,6 +1,6 @@
 """Functions: write reward.py on the left, see what it gives and what is refused on the right."""
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -52,7 +52,7 @@ with came:
     if pressed["run"] or event.run:
         with st.spinner(_("Running …"), show_time=True):
             result = scoring.one_function(draft.name, function, payload, limits=scoring.PAGE_LIMITS)
-        state.last_runs.get()[draft.name] = Remembered(str(function), result, datetime.now(timezone.utc))
+        state.last_runs.get()[draft.name] = Remembered(str(function), result, datetime.now(UTC))
     run = state.last_runs.get().get(draft.name)
     with st.container(border=True, gap="xsmall", key="last_run"):
         told = _("sample {number} of {count}", number=state.sample_number.get(), count=len(all_samples()))

@@ -1,6 +1,6 @@
 """Test: the request that a trainer sends on the left, the exact answer it would get on the right."""
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -64,7 +64,12 @@ with ask:
         drafts.saved_mark(draft)
         names = list(examples.requests())
         chosen = st.menu_button(
-            _("Examples"), names, format_func=_, type="tertiary", icon=":material/data_object:", key="request_examples"
+            _("Examples"),
+            names,
+            format_func=request_draft.example_label,
+            type="tertiary",
+            icon=":material/data_object:",
+            key="request_examples",
         )
         if chosen:
             drafts.replace(draft, {"text": examples.requests()[chosen]})
@@ -89,7 +94,7 @@ with got:
         if (known := state.answered.get()) and known.result.result:
             state.answered_before.set(known)
         question = scoring.fingerprint(event.value, scorer)
-        state.answered.set(Remembered(question, answer, datetime.now(timezone.utc)))
+        state.answered.set(Remembered(question, answer, datetime.now(UTC)))
     last = state.answered.get()
     result = last.result.result if last else None
     shell.panel_head(_("Response"), badges(result) if result else "")

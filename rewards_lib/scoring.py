@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from rewards_lib.contract import (
     Isolation,
@@ -19,10 +20,10 @@ from rewards_lib.contract import (
     Sentence,
     sentence,
 )
-from rewards_lib.errors import LimitError
+from rewards_lib.errors import ExecutionError, LimitError
 from rewards_lib.executor import Executor, FunctionSource, ItemRun, Limits
 from rewards_lib.mix import Mix, Rule, mix_version, weighted_sum
-from rewards_lib.presets import worker
+from rewards_lib.presets import find_preset, worker
 
 PRESET_ENTRY = "rewards_lib.presets.worker:score_item"
 
@@ -93,7 +94,10 @@ def _total(weighted: Sequence[tuple[float, Score]]) -> float | None:
     counted = [(weight, score.value) for weight, score in weighted if score.value is not None]
     if not counted:
         return None
-    return weighted_sum([weight for weight, _ in counted], [value for _, value in counted])
+    try:
+        return weighted_sum([Decimal(str(weight)) for weight, _ in counted], [value for _, value in counted])
+    except ExecutionError:  # beyond the range of floats: no number rather than infinity
+        return None
 
 
 def _first_error(failures: Sequence[RuleResult], *, of_many: bool) -> Sentence | None:
@@ -141,7 +145,7 @@ def _score_presets(
         {"preset": rule.preset, "params": rule.params, "sample": sample, "completion": completion}
         for rule in rules for completion in completions
     ]  # fmt: skip
-    seconds = [worker.seconds_of(rule.preset or "", rule.params) for rule in rules for _ in completions]
+    seconds = [find_preset(rule.preset or "").seconds(rule.params) for rule in rules for _ in completions]
     runs = executor.run_items(PRESET_ENTRY, items, item_seconds=seconds, limits=limits, preload=worker.PRELOAD)
     isolation, size = executor.isolation(), len(completions)
     return {

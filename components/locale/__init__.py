@@ -1,0 +1,1 @@
+"""Message catalogues: one folder a language, and the tool that keeps them complete."""

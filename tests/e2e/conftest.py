@@ -1,0 +1,180 @@
+"""Browser journeys: one console for the whole run, one fresh visitor a test, Debian's Chromium.
+
+``CHROMIUM`` names the browser, else the usual names are looked for. Without one the journeys are skipped with that
+reason; with ``REQUIRE_BROWSER`` set, as in CI, a missing browser is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 90
+ACTION_MS = 20_000
+PRESS_MS = 80
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+]  # fmt: skip
+MODIFIER = "Meta" if sys.platform == "darwin" else "Control"
+
+expect.set_options(timeout=ACTION_MS)
+
+
+def pytest_collection_modifyitems(items):
+    """Every journey bears the mark ``browser``."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.timeout(180))
+
+
+class ConsoleProcess:
+    """A running console with a data folder of its own; can be killed and started again on the same port."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        log = (self.home / "console.log").open("ab")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={self.port}"],
+            cwd=ROOT, env=os.environ | {"REWARD_CONSOLE_HOME": str(self.home)}, stdout=log, stderr=log,
+        )  # fmt: skip
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1) as answer:
+                    if answer.read() == b"ok":
+                        return
+            except OSError:
+                time.sleep(0.1)
+        pytest.fail("the console did not start:\n" + (self.home / "console.log").read_text())
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """End it, politely or not."""
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """The console that most journeys share."""
+    running = ConsoleProcess(tmp_path_factory.mktemp("home"))
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One browser process for the run."""
+    names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
+    executable = next((found for name in names if name and (found := shutil.which(name))), None)
+    if executable is None:
+        reason = "no Chromium found; install Debian's chromium or set CHROMIUM to a browser's path"
+        pytest.fail(reason) if os.environ.get("REQUIRE_BROWSER") else pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """The console in the words of somebody who uses it."""
+
+    def __init__(self, page: Page, server: ConsoleProcess) -> None:
+        self.page = page
+        self.server = server
+        self.script_errors: list[str] = []
+        self.foreign_requests: list[str] = []
+        page.on("pageerror", lambda error: self.script_errors.append(str(error)))
+        page.on("request", lambda request: self._watch(request.url))
+
+    def _watch(self, address: str) -> None:
+        own = (self.server.url, self.server.url.replace("http", "ws", 1), "data:", "blob:")
+        if not address.startswith(own):
+            self.foreign_requests.append(address)
+
+    def open(self, path: str = "") -> Visitor:
+        """Open an address, as from a bookmark."""
+        self.page.goto(f"{self.server.url}/{path}")
+        self.settle()
+        return self
+
+    def settle(self) -> None:
+        """Wait until the page is connected, idle and whole; an exception box fails the test."""
+        app = self.page.get_by_test_id("stApp")
+        for _ in range(2):  # a rerun that the last action caused may not have begun at the first look
+            expect(app).to_have_attribute("data-test-connection-state", "CONNECTED")
+            expect(app).to_have_attribute("data-test-script-state", "notRunning")
+            self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 60)))")
+        expect(self.page.locator("[data-stale=true]")).to_have_count(0)
+        expect(self.page.get_by_test_id("stException")).to_have_count(0)
+
+    def go(self, title: str) -> None:
+        """Switch page through the sidebar, pressing as long as a finger does."""
+        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click(delay=PRESS_MS)
+        expect(self.page.get_by_role("heading", name=title, level=1)).to_be_visible()
+        self.settle()
+
+    def press(self, name: str, *, exact: bool = False) -> None:
+        """Press a button and wait for what it does."""
+        self.page.get_by_role("button", name=name, exact=exact).first.click(delay=PRESS_MS)
+        self.settle()
+
+    def keyed(self, key: str) -> Locator:
+        """The element with this key."""
+        return self.page.locator(f".st-key-{key}")
+
+    def editor(self, name: str) -> Locator:
+        """The code editor of this name."""
+        return self.page.get_by_role("textbox", name=name, exact=True)
+
+    def write(self, name: str, text: str) -> None:
+        """Replace an editor's whole text, as with the clipboard."""
+        box = self.editor(name)
+        box.click()
+        self.page.keyboard.press(f"{MODIFIER}+a")
+        self.page.keyboard.press("Delete")
+        self.page.keyboard.insert_text(text)
+
+    def sees(self, text: str) -> None:
+        """Fail unless the text is on the page."""
+        expect(self.page.get_by_text(text).first).to_be_visible()
+
+
+def new_visitor(chromium: Browser, server: ConsoleProcess, **context) -> Visitor:
+    """A visitor with a browser profile of their own."""
+    options = {"viewport": {"width": 1400, "height": 900}, "locale": "en-US", "reduced_motion": "reduce"} | context
+    page = chromium.new_context(**options).new_page()
+    page.set_default_timeout(ACTION_MS)
+    return Visitor(page, server)
+
+
+@pytest.fixture
+def visitor(chromium, server):
+    """A fresh visitor; afterwards no script error and no request to another machine may have happened."""
+    someone = new_visitor(chromium, server)
+    yield someone
+    someone.page.context.close()
+    assert someone.script_errors == []
+    assert someone.foreign_requests == []

@@ -1,0 +1,74 @@
+"""The documents are true: every error, preset, dialect and command has its place, and worked lines give what they say."""
+
+import doctest
+import importlib
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import components
+import rewards_lib
+from rewards_lib import errors
+from rewards_lib.payloads import DIALECTS, decode
+
+ROOT = Path(__file__).resolve().parents[1]
+APART = ("rewards_lib.__main__", "rewards_lib.executor.worker", "components.locale.update")
+
+
+def modules():
+    for package in (rewards_lib, components):
+        for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if not found.name.startswith(APART) and "node_modules" not in found.name:
+                yield found.name
+
+
+@pytest.mark.parametrize("name", modules())
+def test_worked_lines_give_what_they_say(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def family(base=errors.RewardConsoleError):
+    for child in base.__subclasses__():
+        yield child
+        yield from family(child)
+
+
+def test_every_error_of_the_family_stands_in_docs_errors():
+    import rewards_lib.store
+    import rewards_lib.strict_json  # noqa: F401
+
+    text = (ROOT / "docs" / "errors.md").read_text()
+    ours = [error for error in family() if error.__module__.startswith("rewards_lib")]
+    assert [error.__name__ for error in ours if f"`{error.__name__}` | `{error.code}`" not in text] == []
+
+
+def test_every_payload_dialect_has_its_heading_and_its_example_reads():
+    text = (ROOT / "docs" / "payloads.md").read_text()
+    assert [name for name in DIALECTS if f"\n## {name}\n" not in text] == []
+    examples = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    assert [decode(example).dialect for example in examples] == list(DIALECTS)
+
+
+@pytest.mark.parametrize("command", ["test", "check", "presets", "metrics"])
+def test_every_command_explains_itself(command):
+    done = subprocess.run(
+        [sys.executable, "-m", "rewards_lib", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert f"rewards_lib {command}" in done.stdout
+
+
+def test_nothing_committed_names_a_registry_or_a_path_of_one_machine():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    hosts = re.compile("|".join(["py" + r"pi\.org", "registry" + r"\.npmjs", "pythonhosted" + r"\.org", r"/ho" + "me/[a-z]"]))
+    named = []
+    for name in filter(None, listed.split("\0")):
+        path = ROOT / name
+        if path.is_file() and path.suffix not in {".png", ".ico"}:
+            named += [name] if hosts.search(path.read_text(encoding="utf-8", errors="replace")) else []
+    assert named == []
