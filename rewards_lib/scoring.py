@@ -77,15 +77,24 @@ def combine(rules: Sequence[RuleResult], *, version: str) -> MixResult:
         _total([(rule.weight, rule.scores[index]) for rule in rules]) for index in range(len(rules[0].scores))
     )
     failures = [rule for rule in rules if rule.status == "failure"]
+    error = _first_error(failures, of_many=len(rules) > 1) or _too_large(rules, rewards)
     return MixResult(
         rules=tuple(rules),
         rewards=rewards,
-        status="failure" if failures else "success",
+        status="failure" if error else "success",
         mix_version=version,
-        error=_first_error(failures, of_many=len(rules) > 1),
+        error=error,
         metrics=_joined_metrics(rules),
         findings=tuple(finding for rule in rules for finding in rule.findings),
     )
+
+
+def _too_large(rules: Sequence[RuleResult], rewards: Sequence[float | None]) -> Sentence | None:
+    """Why a completion has no reward although its rules have: the sum is beyond the range of floats."""
+    for index, reward in enumerate(rewards):
+        if reward is None and any(rule.scores[index].value is not None for rule in rules):
+            return sentence("The weighted sum of completion {index} is too large for a number.", index=index + 1)
+    return None
 
 
 def _total(weighted: Sequence[tuple[float, Score]]) -> float | None:
