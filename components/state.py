@@ -6,6 +6,7 @@ the widget is not drawn.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -66,6 +67,8 @@ LANGUAGE_SWITCH = "language_switch"
 
 editor_unavailable: Slot[bool] = Slot("code_editor_unavailable", bool)
 """Whether this visitor's browser could not load the editor's bundle."""
+editor_session: Slot[str] = Slot("code_editor_session", lambda: secrets.token_hex(8))
+"""Tells an editor that stayed open over a restart of the server that it now speaks to another session."""
 
 
 # --- drafts --------------------------------------------------------------------------------------------------------
