@@ -28,6 +28,20 @@ def badges(result: MixResult) -> str:
     return "  ".join(parts)
 
 
+def download(result: MixResult | None) -> None:
+    """Draw the button that keeps the answer with everything that led to it, as the command line prints it."""
+    st.download_button(
+        _("Download"),
+        write_json(result.to_json(), indent=1) if result else "",
+        "result.json",
+        "application/json",
+        type="tertiary",
+        icon=":material/download:",
+        disabled=result is None,
+        key="download_answer",
+    )
+
+
 def answer_panel(answer: Remembered[Answer], *, key: str) -> None:
     """Draw the answer: the exact JSON, then by completion, by rule, findings and the log."""
     result, error = answer.result.result, answer.result.error

@@ -40,7 +40,7 @@ def latest_name(kind: str) -> str | None:
 
 
 def autosave(draft: OpenDraft, content: dict[str, Any]) -> None:
-    """Take a content over and save it when it changed; a conflict or a failure is kept with the draft, as the text is."""
+    """Take a content over and save it when it changed; a conflict or a failure is kept with the draft."""
     if content == draft.content and draft.revision is not None:
         return
     draft.content = content

@@ -9,7 +9,7 @@ import streamlit as st
 from components import state
 from components.i18n import _, say
 from components.theme import plain
-from rewards_lib.contract import Finding
+from rewards_lib.contract import Finding, JsonObject
 
 MARKS = {
     "error": ":red[:material/error:]", "warning": ":orange[:material/warning:]", "hint": ":gray[:material/info:]",
@@ -58,3 +58,17 @@ def counts(findings: Sequence[Finding]) -> str:
         shown = ", ".join(map(str, lines[:6])) + (" …" if len(lines) > 6 else "")
         parts.append(f":gray[{_('lines {lines}', lines=shown)}]")
     return "  ".join(parts)
+
+
+def marks(findings: Sequence[Finding]) -> list[JsonObject]:
+    """The findings as the editor marks them at their line, in the visitor's language."""
+    return [
+        {
+            "line": finding.line,
+            "column": finding.column,
+            "end_column": finding.end_column,
+            "severity": finding.severity,
+            "message": say(finding.message),
+        }
+        for finding in findings
+    ]

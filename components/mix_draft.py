@@ -22,7 +22,9 @@ def open_mix() -> OpenDraft:
     """The mix of this session: the one that was saved last, or the mathematics example on the first visit."""
     name = state.mix_name.get() or drafts.latest_name("mix") or str(examples.math_mix()["name"])
     state.mix_name.set(name)
-    return drafts.open_draft("mix", name, examples.math_mix)
+    draft = drafts.open_draft("mix", name, examples.math_mix)
+    drafts.autosave(draft, draft.content)  # the example becomes a draft at first sight, so that Test can use it
+    return draft
 
 
 def read_draft(draft: OpenDraft) -> Mix:

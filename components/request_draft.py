@@ -29,7 +29,9 @@ def example_label(name: str) -> str:
 
 def open_request() -> OpenDraft:
     """The request as it was left, or the Ark example on the first visit."""
-    return drafts.open_draft("payload", NAME, lambda: {"text": examples.requests()[FIRST]})
+    draft = drafts.open_draft("payload", NAME, lambda: {"text": examples.requests()[FIRST]})
+    drafts.autosave(draft, draft.content)
+    return draft
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,7 @@ def _parameters(preset: Preset, rule: JsonObject, *, key: str) -> JsonObject:
         label, told = preset.label.in_language(language()), preset.summary.in_language(language())
         st.markdown(f"**{plain(preset.name)}** · {plain(label)}  \n:small[{plain(told)}]")
         _worked_example(preset)
-        changed = parameter_form(schema, params, key=key)
-    return changed
+        return parameter_form(schema, params, key=key)
 
 
 def _worked_example(preset: Preset) -> None:

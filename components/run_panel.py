@@ -81,7 +81,8 @@ def last_run(run: Remembered[MixResult] | None, texts: Sequence[str], *, stale: 
     shown = list(texts[: len(rule.scores)]) + [""] * (len(rule.scores) - len(texts))
     run_table(rule, shown, key="run_table")
     st.markdown(run_sentence(run.result))
-    st.markdown(run_facts(rule, limit_seconds))
+    with st.container(key="run_facts"):
+        st.markdown(run_facts(rule, limit_seconds))
 
 
 def log_view(result: MixResult | None) -> None:

@@ -26,11 +26,13 @@ def current_sample() -> Payload:
     return samples[min(state.sample_number.get(), len(samples)) - 1]
 
 
-def sample_chooser(*, key: str) -> None:
-    """Draw the pages through the samples and the menu that loads others."""
+def sample_chooser(*, key: str, visible_pages: int = 5) -> None:
+    """Draw the pages through the samples (0 visible pages: arrows alone) and the menu that loads others."""
     samples = all_samples()
     number = min(state.sample_number.get(), len(samples))
-    chosen = st.pagination(len(samples), default=number, key=f"{key}_page_{id(samples)}", max_visible_pages=5)
+    chosen = st.pagination(
+        len(samples), default=number, key=f"{key}_page_{id(samples)}", max_visible_pages=visible_pages
+    )
     if chosen != number:
         state.sample_number.set(chosen)
         state.selected_completion.clear()

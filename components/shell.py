@@ -60,12 +60,12 @@ def run() -> None:
     keep_language()
     page = st.navigation(pages(), expanded=True)
     st.logo(str(ASSETS / f"logo-{'dark' if theme.is_dark() else 'light'}.svg"), size="medium")
-    with boundary(show_failure):
-        page.run()
     with st.sidebar, st.container(gap="xsmall"):
         with boundary(show_failure):
             _machine()
         choose_language()
+    with boundary(show_failure):
+        page.run()
 
 
 def _machine() -> None:

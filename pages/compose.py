@@ -10,7 +10,7 @@ from components.rule_cards import add_rule, rename_dialog, rule_cards
 from components.samples import all_samples, current_sample, edit_dialog, sample_chooser
 from components.theme import duration, plain
 from rewards_lib.contract import write_json
-from rewards_lib.errors import RewardConsoleError
+from rewards_lib.errors import boundary
 from rewards_lib.mix import MAX_RULES
 
 shell.through_app()
@@ -73,14 +73,10 @@ with right:
     )
     state.own_completion.set(own)
     payload = scoring.with_completion(payload, own)
-    with results:
-        try:
-            mix = read_draft(draft)
-            question = scoring.question_of(mix, payload)
-            result = scoring.remember(state.composed, question, lambda: scoring.score(mix, payload))
-        except RewardConsoleError as error:
-            shell.show_failure(error)
-            st.stop()
+    with results, boundary(shell.show_failure):
+        mix = read_draft(draft)
+        question = scoring.question_of(mix, payload)
+        result = scoring.remember(state.composed, question, lambda: scoring.score(mix, payload))
         texts = [completion.text for completion in payload.completions]
         table_key = f"pays_{state.sample_number.get()}_{len(texts)}"
         selected = result_table(result, texts, key=table_key, selected=state.selected_completion.get())
@@ -88,11 +84,11 @@ with right:
         completion_detail(result, selected, texts[selected], key="detail")
         if result.error:
             shell.show_result_error(result)
-    st.caption(
-        _(
-            "Scored in {time} by {name} · draft {version}. Next: send the request of a trainer on the Test page.",
-            time=duration(result.duration_ms),
-            name=plain(mix.name),
-            version=result.mix_version,
+        st.caption(
+            _(
+                "Scored in {time} by {name} · draft {version}. Next: send a trainer's request on the Test page.",
+                time=duration(result.duration_ms),
+                name=plain(mix.name),
+                version=result.mix_version[:6],
+            )
         )
-    )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components import cache, drafts, function_draft, run_panel, scoring, shell, state
 from components.code_editor import code_editor, current_text
-from components.findings_list import counts, findings_list
+from components.findings_list import counts, findings_list, marks
 from components.i18n import _
 from components.requirements_panel import requirements_panel
 from components.samples import all_samples, current_sample, sample_chooser
@@ -33,15 +33,19 @@ shell.page_head(
 function_draft.chooser()
 write, came = st.columns([6.4, 5], gap="medium")
 editor_key = f"editor_{draft.name}"
-findings = cache.findings(current_text(editor_key, draft.epoch, draft.content["source"]))
+findings = cache.findings(current_text(draft.content["source"], key=editor_key, version=draft.epoch))
 
 with write:
     shell.panel_head("reward.py", counts(findings), lambda: drafts.saved_mark(draft))
     drafts.conflict_panel(draft, lambda content: str(content.get("source", "")))
     event = code_editor(
-        draft.content["source"], key=editor_key, version=draft.epoch, label="reward.py", height=590, findings=findings,
+        draft.content["source"],
+        key=editor_key,
+        version=draft.epoch,
+        label="reward.py",
+        findings=marks(findings),
         goto=state.go_to_line.get(),
-    )  # fmt: skip
+    )
     state.go_to_line.clear()
     drafts.autosave(draft, draft.content | {"source": event.value})
 
@@ -56,7 +60,7 @@ with came:
     run = state.last_runs.get().get(draft.name)
     with st.container(border=True, gap="xsmall", key="last_run"):
         told = _("sample {number} of {count}", number=state.sample_number.get(), count=len(all_samples()))
-        shell.panel_head(_("Last run"), told, lambda: sample_chooser(key="functions"))
+        shell.panel_head(_("Last run"), told, lambda: sample_chooser(key="functions", visible_pages=0))
         stale = run is not None and run.question != str(function)
         run_panel.last_run(run, texts, stale=stale, limit_seconds=scoring.PAGE_LIMITS.wall_seconds)
     mark = f" :red-badge[{len(findings)}]" if findings else ""

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from components import drafts, examples, request_draft, scoring, shell, state
-from components.answer_panel import answer_panel, badges
+from components.answer_panel import answer_panel, badges, download
 from components.code_editor import code_editor, current_text
+from components.findings_list import marks
 from components.i18n import _
 from components.state import Answer, Remembered
 from rewards_lib.errors import RewardConsoleError, boundary
@@ -54,7 +55,7 @@ def answer_of(text: str, scorer: str) -> Answer:
 
 shell.page_head(_("Test"), _("Paste the request a trainer sends; see the exact answer it would get."), actions)
 ask, got = st.columns([5.4, 6], gap="medium")
-text = current_text("request", draft.epoch, draft.content["text"])
+text = current_text(draft.content["text"], key="request", version=draft.epoch)
 read = request_draft.read_request(text)
 
 with ask:
@@ -79,7 +80,7 @@ with ask:
     drafts.conflict_panel(draft, lambda content: str(content.get("text", "")))
     event = code_editor(
         draft.content["text"], key="request", version=draft.epoch, label=_("Request"), language="json", height=590,
-        findings=read.findings, goto=state.go_to_line.get(),
+        findings=marks(read.findings), goto=state.go_to_line.get(),
     )  # fmt: skip
     state.go_to_line.clear()
     drafts.autosave(draft, {"text": event.value})
@@ -97,7 +98,7 @@ with got:
         state.answered.set(Remembered(question, answer, datetime.now(UTC)))
     last = state.answered.get()
     result = last.result.result if last else None
-    shell.panel_head(_("Response"), badges(result) if result else "")
+    shell.panel_head(_("Response"), badges(result) if result else "", lambda: download(result))
     if last is None:
         st.info(
             _("Press Send, or Ctrl+Enter in the request. The answer shows the rewards, each rule's part and the time.")

@@ -1,0 +1,53 @@
+"""The frame: deep links, language, dark mode, narrow windows, keyboard."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import ConsoleProcess, new_visitor
+
+PAGES = {
+    "compose": ("Compose", "组合"),
+    "functions": ("Functions", "函数"),
+    "test": ("Test", "测试"),
+    "training_metrics": ("Training metrics", "训练指标"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES)
+def test_a_deep_link_on_a_cold_server_shows_the_whole_frame(chromium, tmp_path, path):
+    server = ConsoleProcess(tmp_path)
+    server.start()
+    visitor = new_visitor(chromium, server).open(path)
+    expect(visitor.page.get_by_role("heading", name=PAGES[path][0], level=1)).to_be_visible()
+    expect(visitor.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Training metrics")).to_be_visible()
+    server.stop()
+
+
+def test_the_language_is_chosen_and_survives_page_switch_and_reload(visitor):
+    visitor.open("compose")
+    visitor.page.get_by_role("radio", name="中文").or_(visitor.page.get_by_role("button", name="中文")).first.click()
+    visitor.settle()
+    expect(visitor.page.get_by_role("heading", name=PAGES["compose"][1], level=1)).to_be_visible()
+    visitor.go(PAGES["test"][1])
+    visitor.page.reload()
+    visitor.settle()
+    expect(visitor.page.get_by_role("heading", name=PAGES["test"][1], level=1)).to_be_visible()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_narrow_window_has_no_sideways_scrollbar(chromium, server, path):
+    visitor = new_visitor(chromium, server, viewport={"width": 420, "height": 900}).open(path)
+    visitor.settle()
+    wide = visitor.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    visitor.page.context.close()
+    assert wide <= 0
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_opens_in_dark_mode_with_one_heading(chromium, server, path):
+    visitor = new_visitor(chromium, server, color_scheme="dark").open(path)
+    expect(visitor.page.get_by_role("heading", level=1)).to_have_count(1)
+    visitor.page.context.close()
+    assert visitor.script_errors == []
+    assert visitor.foreign_requests == []

@@ -1,0 +1,104 @@
+"""Write, break, mend and test a function: what is on the screen is what runs, and nothing typed is lost."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import MODIFIER
+
+GOOD = """from rl_types import RewardFunctionResult
+
+
+def reward_fn(context, sample, completions):
+    return RewardFunctionResult([{value}] * len(completions))
+"""
+RAISES = "def reward_fn(context, sample, completions):\n    return 1 / 0\n"
+ENDLESS = "def reward_fn(context, sample, completions):\n    while True:\n        pass\n"
+WRONG_COUNT = """from rl_types import RewardFunctionResult
+
+
+def reward_fn(context, sample, completions):
+    return RewardFunctionResult([1.0])
+"""
+REFUSED = "import subprocess\n\n\ndef reward_fn(context, sample, completions):\n    return eval('[1.0]')\n"
+
+
+@pytest.fixture
+def functions(visitor):
+    return visitor.open("functions")
+
+
+def test_run_pressed_right_after_typing_runs_what_was_typed(functions):
+    for value in ("0.25", "0.75", "0.5"):
+        functions.write("reward.py", GOOD.format(value=value))
+        functions.page.get_by_role("button", name="Run", exact=True).click()
+        functions.sees("4 of 4 completions scored.")
+        expect(functions.keyed("run_facts")).to_contain_text(value)
+
+
+def test_ctrl_enter_runs_what_was_typed(functions):
+    functions.write("reward.py", GOOD.format(value="0.125"))
+    functions.page.keyboard.press(f"{MODIFIER}+Enter")
+    expect(functions.keyed("run_facts")).to_contain_text("0.125")
+
+
+def test_every_edit_survives_a_reload_and_a_page_switch(functions):
+    for mark in ("# A", "# B", "# C"):
+        functions.write("reward.py", mark)
+        functions.sees("Saved")
+        functions.page.wait_for_timeout(900)  # a draft is never more than a second behind
+        functions.page.reload()
+        functions.settle()
+        expect(functions.editor("reward.py")).to_contain_text(mark)
+    functions.write("reward.py", "# D")
+    functions.go("Compose")
+    functions.go("Functions")
+    expect(functions.editor("reward.py")).to_contain_text("# D")
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (RAISES, "Line 2: ZeroDivisionError"),
+        (WRONG_COUNT, "1 rewards for 4 completions"),
+        (REFUSED, "subprocess"),
+    ],
+    ids=["an exception", "a wrong count", "a refused construct"],
+)
+def test_a_failure_is_one_sentence_and_the_next_run_is_normal(functions, source, says):
+    functions.write("reward.py", source)
+    functions.press("Run", exact=True)
+    expect(functions.keyed("last_run")).to_contain_text(says)
+    expect(functions.keyed("last_run")).to_contain_text("4 of 4 completions are unscored, not 0.")
+    functions.write("reward.py", GOOD.format(value="0.5"))
+    functions.press("Run", exact=True)
+    functions.sees("4 of 4 completions scored.")
+
+
+@pytest.mark.slow
+def test_an_endless_loop_ends_at_its_limit_and_the_next_run_is_normal(functions):
+    functions.write("reward.py", ENDLESS)
+    functions.page.get_by_role("button", name="Run", exact=True).click()
+    expect(functions.keyed("last_run")).to_contain_text("time limit", timeout=30_000)
+    functions.write("reward.py", GOOD.format(value="0.5"))
+    functions.press("Run", exact=True)
+    functions.sees("4 of 4 completions scored.")
+
+
+def test_refused_constructs_are_marked_while_typing_and_a_press_goes_to_the_line(functions):
+    functions.write("reward.py", REFUSED)
+    functions.sees("2 refused")
+    functions.press("Line 5")
+    expect(functions.editor("reward.py")).to_be_focused()
+
+
+def test_a_version_is_published_and_restored(functions):
+    functions.write("reward.py", GOOD.format(value="0.5"))
+    functions.press("Publish …")
+    functions.page.get_by_role("textbox", name="Note: what changed").fill("first")
+    functions.page.get_by_role("button", name="Publish v1", exact=True).click()
+    functions.settle()
+    functions.write("reward.py", GOOD.format(value="0.75"))
+    functions.sees("draft over v1")
+    functions.page.get_by_role("tab", name="Versions").click()
+    functions.press("Restore")
+    expect(functions.editor("reward.py")).to_contain_text("[0.5]")
