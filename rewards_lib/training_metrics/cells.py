@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from rewards_lib.training_metrics.series import Floats
 
 GAPS = frozenset({"", "-", "--", ".", "na", "n/a", "null", "none", "nan"})
 """Texts, in lower case, that say there is no value."""
@@ -24,41 +27,74 @@ _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One column after every cell has been looked at."""
+class Coercion:
+    """Cells of one column that hold something that is no number; they became gaps."""
 
-    numbers: pd.Series
-    """Numbers, with NaN for a gap; infinities stay. For a text column: its texts."""
-    is_text: bool = False
-    """More than half of the cells that hold something are no numbers."""
-    coerced: int = 0
-    """How many cells hold something that is no number; they are gaps."""
-    first_row: int = -1
-    """The row, from 0, of the first of them."""
-    first_text: str = ""
-    nan_cells: int = 0
-    """How many cells say NaN, which is a gap that the trainer wrote."""
+    column: str
+    count: int
+    first_row: int
+    """From 0."""
+    first_text: str
 
 
-def read_column(column: pd.Series, *, decimal_comma: bool = False) -> Column:
-    """Read one column of a table as numbers; see ``parse_cell`` for what a number may look like."""
-    import pandas as pd
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """The columns of a table that hold numbers, and what became of the others."""
 
-    if pd.api.types.is_bool_dtype(column.dtype):
-        return Column(column.astype("float64"))
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        return Column(column)
-    filled = column.dropna().astype("object").map(str).str.strip()
-    texts = list(dict.fromkeys(filled))
-    values = {text: parse_cell(text, decimal_comma=decimal_comma) for text in texts}
-    said = filled[filled.map(lambda text: text.lower() not in GAPS).astype(bool)]
-    bad = said[said.map(lambda text: values[text] is None).astype(bool)]
-    if 2 * len(bad) > len(said):
-        return Column(filled.reindex(column.index), is_text=True)
-    numbers = filled.map(values).astype("float64").reindex(column.index)
-    first = (int(bad.index[0]), str(bad.iloc[0])) if len(bad) else (-1, "")
-    nan_cells = int((filled.str.lower() == "nan").sum())
-    return Column(numbers, False, len(bad), *first, nan_cells)
+    names: tuple[str, ...]
+    """In the order of the file."""
+    values: Floats
+    """One row for each name, one column for each row of the file; NaN is a gap, infinities stay."""
+    texts: Mapping[str, list[str]]
+    """Columns of which more than half of the cells are no numbers: their cells, empty for a gap."""
+    blank: tuple[str, ...]
+    """Columns without any value."""
+    coercions: tuple[Coercion, ...]
+    nan_cells: Mapping[str, int]
+    """Columns of numbers to how many of their cells say NaN, which is a gap that the trainer wrote."""
+
+    def column(self, name: str) -> Floats:
+        """The values of one column."""
+        row: Floats = self.values[self.names.index(name)]
+        return row
+
+
+def read_cells(frame: pd.DataFrame, *, decimal_comma: bool = False) -> Numbers:
+    """Read every cell of a table as a number; see ``parse_cell`` for what a number may look like."""
+    import numpy as np
+
+    plain = np.array([dtype.kind in "iufb" for dtype in frame.dtypes])
+    values: Floats = (frame if plain.all() else frame.loc[:, plain]).to_numpy(dtype="float64").T
+    if not plain.all():
+        values, numeric = np.empty(frame.shape[::-1]), values
+        values[plain] = numeric
+    texts: dict[str, list[str]] = {}
+    coercions, nan_cells = [], {}
+    names = [str(name) for name in frame.columns]
+    for place in np.flatnonzero(~plain).tolist():
+        name, column = names[place], frame[names[place]]
+        cells = [cell.strip() if isinstance(cell, str) else str(cell) for cell in column.where(column.notna(), "")]
+        parsed = {cell: parse_cell(cell, decimal_comma=decimal_comma) for cell in set(cells)}
+        bad = [row for row, cell in enumerate(cells) if parsed[cell] is None]
+        said = sum(cell.lower() not in GAPS for cell in cells)
+        if 2 * len(bad) > said:
+            texts[name] = cells
+            values[place] = math.nan
+            continue
+        values[place] = [math.nan if (value := parsed[cell]) is None else value for cell in cells]
+        if bad:
+            coercions.append(Coercion(name, len(bad), bad[0], cells[bad[0]]))
+        if nans := sum(cell.lower() == "nan" for cell in cells):
+            nan_cells[name] = nans
+    filled = ~np.isnan(np.fmax.reduce(values, axis=1))
+    return Numbers(
+        tuple(name for name, has in zip(names, filled, strict=True) if has),
+        values if filled.all() else values[filled],
+        texts,
+        tuple(name for name, has in zip(names, filled, strict=True) if not has and name not in texts),
+        tuple(coercions),
+        nan_cells,
+    )
 
 
 def parse_cell(text: str, *, decimal_comma: bool = False) -> float | None:

@@ -66,6 +66,7 @@ def group_families(names: Iterable[str]) -> tuple[Family, ...]:
     return _paired([*families, *bands, *_by_prefix(left, {family.name for family in (*families, *bands)})])
 
 
+_NO_PREFIX = "no prefix"
 _ORDER = ("final reward", "reward", "policy clipping", "truncation", "length")
 
 
@@ -109,9 +110,9 @@ def _by_prefix(names: list[str], taken: set[str]) -> list[Family]:
     found: dict[str, dict[str, str]] = {}
     for name in sorted(names):
         prefix, slash, last = name.rpartition("/")
-        found.setdefault(prefix if slash else "", {})[last or name] = name
+        found.setdefault((prefix or "/") if slash else _NO_PREFIX, {})[last] = name
     return [
-        Family(f"{prefix or 'other'} (rest)" if (prefix or "other") in taken else prefix or "other", "other", members)
+        Family(f"{prefix} (rest)" if prefix in taken else prefix, "other", members)
         for prefix, members in sorted(found.items())
     ]
 

@@ -71,7 +71,7 @@ def families_of(exports: Sequence[Export]) -> list[Family]:
     """The families of every run, under the names its series are reported by."""
     runs = runs_of(exports)
     if len(runs) == 1:
-        return [family for run in runs.values() for family in group_families(run.metrics.columns)]
+        return [family for run in runs.values() for family in group_families(run.names)]
     return [
         Family(
             f"{label} - {family.name}",
@@ -80,7 +80,7 @@ def families_of(exports: Sequence[Export]) -> list[Family]:
             f"{label} - {family.pair}" if family.pair else None,
         )
         for label, run in runs.items()
-        for family in group_families(run.metrics.columns)
+        for family in group_families(run.names)
     ]
 
 
@@ -103,8 +103,8 @@ def series_of(exports: Sequence[Export]) -> Mapping[str, Series]:
     runs = runs_of(exports)
     if len(runs) == 1:
         (run,) = runs.values()
-        return {name: run.series(name) for name in run.metrics.columns}
-    return {f"{label} - {name}": run.series(name) for label, run in runs.items() for name in run.metrics.columns}
+        return {name: run.series(name) for name in run.names}
+    return {f"{label} - {name}": run.series(name) for label, run in runs.items() for name in run.names}
 
 
 def notes_of(exports: Sequence[Export]) -> list[Sentence]:

@@ -6,18 +6,20 @@ Invariant: rows are ordered by step as numbers; going back is a restart only whe
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.csv_table import name_list
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
+
+    from rewards_lib.training_metrics.series import Floats
 
 STEP_NAMES = (
     "train/global_step",
@@ -83,67 +85,83 @@ class Restart:
         )
 
 
-def choose_x(numbers: Mapping[str, pd.Series], columns: Sequence[str], where: str) -> str:
+def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     """The column that counts the steps: a known name first, else a column of whole numbers that mostly rises.
 
     Among unknown names one that speaks of steps comes first. Raises StepColumnError when there is none.
     """
-    known = next((name for name in STEP_NAMES if name in numbers and numbers[name].notna().any()), None)
+    known = next((name for name in STEP_NAMES if name in numbers.names), None)
     if known is not None:
         return known
-    rising = [name for name in numbers if _counts_up(numbers[name])]
+    rising = [name for name, values in zip(numbers.names, numbers.values, strict=True) if _counts_up(values)]
     named = next((name for name in rising if _STEP_WORD.fullmatch(name)), None)
     if named is None and not rising:
-        raise StepColumnError(columns, list(numbers), where)
+        raise StepColumnError(columns, numbers.names, where)
     return named or rising[0]
 
 
-def _counts_up(column: pd.Series) -> bool:
+def _counts_up(column: Floats) -> bool:
     """Whole numbers, two different ones at least, that nearly always rise from row to row."""
-    filled = column.dropna()
-    if len(filled) < 2 or filled.iloc[0] == filled.iloc[-1] or not ((filled % 1) == 0).all():
+    filled = _without_gaps(column)
+    if len(filled) < 2 or filled[0] == filled[-1] or not (filled % 1 == 0).all():
         return False
-    return bool((filled.diff().iloc[1:] > 0).mean() >= _STEP_SHARE)
+    return bool((filled[1:] > filled[:-1]).mean() >= _STEP_SHARE)
 
 
-def is_clock(name: str, ordered: pd.Series) -> bool:
+def is_clock(name: str, values: Floats, order: NDArray[np.int64]) -> bool:
     """Whether a column counts steps or time rather than measuring something, judged by name and by its rise with x.
 
-    ``time/step`` lasts some seconds a step and goes up and down: a metric, not a clock.
+    ``order`` lists the rows in the order of x. ``time/step`` lasts some seconds a step and goes up and down: a metric,
+    not a clock.
     """
     if name in ("_step", "_runtime", "_timestamp"):
         return True
     speaks = _STEP_WORD.fullmatch(name) or _CLOCK_WORD.fullmatch(name) or name.startswith(("counters/", "column "))
     if not speaks or (_DURATIONS.match(name) and not name.endswith("total_timesteps")):
         return False
-    rises = ordered.dropna().diff().iloc[1:]
-    return not len(rises) or bool((rises >= 0).mean() >= _STEP_SHARE)
+    filled = _without_gaps(values[order])
+    return len(filled) < 2 or bool((filled[1:] >= filled[:-1]).mean() >= _STEP_SHARE)
 
 
-def fill_from_twin(x: pd.Series, name: str, numbers: Mapping[str, pd.Series]) -> pd.Series:
-    """The steps with blanks filled from the same column of the other split: test rows may have only ``test/...``."""
-    prefix, slash, rest = name.partition("/")
+def _without_gaps(column: Floats) -> Floats:
+    import numpy as np
+
+    return column[~np.isnan(column)]
+
+
+def steps_of(numbers: Numbers, x: str) -> Floats:
+    """The step of every row; NaN where there is none.
+
+    A row may have only the counter of its own split: blanks of ``train/...`` are filled from ``test/...``.
+    """
+    import numpy as np
+
+    if x == ROW_NUMBER:
+        return np.arange(1.0, numbers.values.shape[1] + 1)
+    steps = numbers.column(x)
+    prefix, slash, rest = x.partition("/")
     twin = {"train": "test", "test": "train"}.get(prefix, "") + slash + rest
-    return x.fillna(numbers[twin]) if slash and twin in numbers else x
+    return np.where(np.isnan(steps), numbers.column(twin), steps) if slash and twin in numbers.names else steps
 
 
-def conflicts(x: NDArray[np.float64], metrics: pd.DataFrame) -> NDArray[np.float64]:
+def conflicts(x: Floats, metrics: Floats) -> Floats:
     """The steps at which one metric was logged more than once; a train row beside a test row is none.
 
-    ``x`` and the rows of ``metrics`` are in the same, rising order.
+    ``x`` rises; ``metrics`` has one row a metric and one column for each entry of ``x``.
     """
     import numpy as np
 
     same = x[1:] == x[:-1]
-    if not same.any():
+    if not same.any() or not len(metrics):
         return x[:0]
     rows = np.flatnonzero(np.append(same, False) | np.append(False, same))
     begins = np.flatnonzero(np.append(True, x[rows][1:] != x[rows][:-1]))
-    logged = np.add.reduceat(metrics.iloc[rows].notna().to_numpy().astype("int64"), begins, axis=0)
-    return x[rows][begins][(logged > 1).any(axis=1)]
+    logged = np.add.reduceat((~np.isnan(metrics[:, rows])).astype("int64"), begins, axis=1)
+    twice: Floats = x[rows][begins][(logged > 1).any(axis=0)]
+    return twice
 
 
-def find_restarts(file_order: NDArray[np.float64], twice: NDArray[np.float64]) -> tuple[Restart, ...]:
+def find_restarts(file_order: Floats, twice: Floats) -> tuple[Restart, ...]:
     """The restarts of a run, from its steps in file order and the steps logged more than once.
 
     A file whose steps go back more often than a run restarts is a shuffled one and has none.
