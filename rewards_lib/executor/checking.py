@@ -1,0 +1,34 @@
+"""A policy check without a warm worker: one short-lived process, for the command line.
+
+Invariant: the source is parsed in that process, never in this one: deep nesting can kill the parser.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+from rewards_lib.contract import Finding, sentence
+from rewards_lib.executor import places
+from rewards_lib.executor.outcomes import read_findings
+
+_SECONDS = 20
+
+
+def check_once(source: str) -> tuple[Finding, ...]:
+    """List what the policy refuses in a source, and its hints; never raises on any text."""
+    command = places.worker_command("check")
+    text = json.dumps(source).encode()
+    try:
+        done = subprocess.run(
+            command, input=text, capture_output=True, timeout=_SECONDS, check=False, env=places.ENVIRONMENT, cwd="/"
+        )
+        return read_findings(json.loads(done.stdout))
+    except (ValueError, subprocess.TimeoutExpired):
+        return (unparsable(),)
+
+
+def unparsable() -> Finding:
+    """The finding for a source that killed its checker."""
+    message = sentence("The code is nested too deeply to be compiled.")
+    return Finding("error", message, rule="syntax", line=1, column=1, end_column=2)

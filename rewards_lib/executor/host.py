@@ -1,0 +1,202 @@
+"""The executor: runs author code and our own risky code in confined, killable workers.
+
+Invariant: nothing of the author's is parsed, compiled or run in this process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from rewards_lib.contract import Finding, Isolation, Json, Payload, Score, Sentence, Tier
+from rewards_lib.errors import DependencyError, InputError, RewardConsoleError
+from rewards_lib.executor import items as item_runs
+from rewards_lib.executor import places
+from rewards_lib.executor.checking import check_once, unparsable
+from rewards_lib.executor.environments import Environment, Environments
+from rewards_lib.executor.gateway import Gateway
+from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.outcomes import Collected, function_run, read_findings
+from rewards_lib.executor.pool import ZygotePool
+from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
+from rewards_lib.executor.runs import RunChannel
+from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailable
+
+_CHECK_LIMITS = Limits(wall_seconds=10.0, memory_mb=1024)
+_TEST_SWITCH = "REWARD_CONSOLE_TEST_EXECUTOR"
+"""For tests of the layers one by one: ``tier=B``, ``policy=off``. What it takes away is told in every result."""
+_executors: weakref.WeakSet[Executor] = weakref.WeakSet()
+
+
+class Executor:
+    """Owns the warm workers. Thread-safe; close it, or use it as a context manager."""
+
+    def __init__(self, *, require: Tier | None = None, home: Path | None = None) -> None:
+        switches = dict(part.partition("=")[::2] for part in os.environ.get(_TEST_SWITCH, "").split())
+        self._guarded = switches.get("policy") != "off"
+        self._pool = ZygotePool(require or _required_tier(), cast("Tier | None", switches.get("tier")))
+        self._environments = Environments(home or default_home())
+        _executors.add(self)
+
+    # --- the policy ------------------------------------------------------------------------------------------------
+
+    def check(self, source: str) -> tuple[Finding, ...]:
+        """List everything the policy refuses in a source, and its hints, in the order of the lines.
+
+        Never raises on any text; text that is not Python is a finding with the rule ``syntax``.
+        """
+        try:
+            with self._pool.lease(_plain_plan()) as zygote:
+                with RunChannel(zygote, "check", {"source": source}, _CHECK_LIMITS) as channel:
+                    rows = [row for row in channel.lines() if "findings" in row]
+        except WorkerUnavailable:
+            return check_once(source)
+        return read_findings(rows[-1]["findings"]) if rows else (unparsable(),)
+
+    # --- custom functions ------------------------------------------------------------------------------------------
+
+    def run_function(self, function: FunctionSource, payload: Payload, *, limits: Limits | None = None) -> FunctionRun:
+        """Call ``reward_fn`` once over the completions of a payload.
+
+        Faults of the author's code, of its requirements and of its limits are values of the result. Raises
+        DependencyError when this machine cannot run any worker in the isolation that is required.
+        """
+        limits = limits or Limits()
+        start = time.monotonic()
+        try:
+            environment = self._environments.install(function.requirements)
+        except (InputError, DependencyError) as error:
+            return self._failed(payload, error)
+        for _ in range(2):
+            got = self._call(function, payload, limits, environment)
+            if not (got.end.worker_gone and got.result is None):
+                break
+        got.duration_ms = (time.monotonic() - start) * 1e3
+        return function_run(got, limits, self.isolation())
+
+    def _call(self, function: FunctionSource, payload: Payload, limits: Limits, environment: Environment) -> Collected:
+        message = _function_payload(function, payload, environment, guarded=self._guarded)
+        got = Collected(len(payload.completions))
+        plan = WorkerPlan("A", site=environment.site)
+        with self._pool.lease(plan) as zygote:
+            gateway = Gateway(function.allow_hosts)
+            try:
+                with RunChannel(zygote, "function", message, limits, gateway=gateway) as channel:
+                    for row in channel.lines():
+                        got.phase = str(row.get("phase", got.phase))
+                        got.result = row.get("result", got.result)
+                got.end, got.logs = channel.end, channel.printed.text()
+            except WorkerUnavailable:
+                got.end.worker_gone = True
+            got.network_calls = gateway.calls
+            imported = (got.result or {}).get("imported")
+            if imported and zygote.is_alive:
+                _keep_warm(zygote, imported)
+        return got
+
+    def _failed(self, payload: Payload, error: RewardConsoleError) -> FunctionRun:
+        reason = Sentence(f"{{where}} {error.message.template}", {"where": f"{error.where}:", **error.message.values})
+        words = reason if error.where else error.message
+        scores = tuple(Score.failed(words) for _ in payload.completions)
+        return FunctionRun(scores, "failure", self.isolation(), error=words)
+
+    # --- our own code ----------------------------------------------------------------------------------------------
+
+    def run_items(
+        self, entry: str, items: Sequence[Json], *, item_seconds: Sequence[float] | float,
+        limits: Limits | None = None, preload: Sequence[str] = (),
+    ) -> list[ItemRun]:  # fmt: skip
+        """Call ``package.module:function`` of ours on each item, in a confined child; one ``ItemRun`` each, in order.
+
+        An item over its own seconds is killed and the run goes on with the next item; so it does after a crash.
+        ``preload`` names modules to import once in the warm worker.
+        """
+        seconds = [float(item_seconds)] * len(items) if isinstance(item_seconds, (int, float)) else list(item_seconds)
+        if len(seconds) != len(items):
+            raise ValueError("item_seconds needs one entry for each item")
+        plan = builtin_plan()
+        return item_runs.run_items(lambda: self._pool.lease(plan), entry, items, seconds, limits or Limits(), preload)
+
+    # --- the rest --------------------------------------------------------------------------------------------------
+
+    def isolation(self) -> Isolation:
+        """How runs are confined on this machine, by a self-test made once. Raises DependencyError below ``require``."""
+        isolation = self._pool.isolation(_plain_plan())
+        if self._guarded:
+            return isolation
+        layers = tuple(layer for layer in isolation.layers if layer != "language policy")
+        return Isolation(isolation.tier, layers, (*isolation.lacks, "the language policy is switched off for a test"))
+
+    def install(self, requirements: str) -> Environment:
+        """Install a requirements.txt, or find it installed.
+
+        Raises InputError for a line that is no plain requirement, DependencyError when installing fails.
+        """
+        return self._environments.install(requirements)
+
+    def close(self) -> None:
+        """End every worker process."""
+        self._pool.close()
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+def default_home() -> Path:
+    """The user's data folder; ``REWARD_CONSOLE_HOME`` overrides it."""
+    given = os.environ.get("REWARD_CONSOLE_HOME")
+    if given:
+        return Path(given).absolute()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "reward-console"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "reward-console"
+
+
+def builtin_plan() -> WorkerPlan:
+    """The worker that runs our own code: it sees ``rewards_lib`` and the console's packages, read-only."""
+    return WorkerPlan(
+        "A", site=tuple(places.own_packages()), folders=(("rewards_lib", str(places.PROJECT_FOLDER)),), trusted=True
+    )
+
+
+def _plain_plan() -> WorkerPlan:
+    return WorkerPlan("A")
+
+
+def _keep_warm(zygote: Any, imported: list[Any]) -> None:
+    try:
+        zygote.keep_warm([str(name) for name in imported][:200])
+    except WorkerUnavailable:
+        zygote.close()
+
+
+def _function_payload(
+    function: FunctionSource, payload: Payload, environment: Environment, *, guarded: bool
+) -> dict[str, Any]:
+    return {
+        "source": function.source, "packages": sorted(environment.packages), "context": payload.context,
+        "sample": payload.sample.to_json(), "completions": [entry.to_json() for entry in payload.completions],
+        "count": len(payload.completions), "guarded": guarded,
+    }  # fmt: skip
+
+
+def _required_tier() -> Tier | None:
+    required = os.environ.get("REWARD_CONSOLE_REQUIRE_ISOLATION", "").strip().upper()
+    if required and required not in ("A", "B", "C"):
+        raise InputError("REWARD_CONSOLE_REQUIRE_ISOLATION is {value}; it must be A, B or C.", value=required)
+    return cast("Tier", required) if required else None
+
+
+@atexit.register
+def _close_all() -> None:
+    for executor in list(_executors):
+        executor.close()

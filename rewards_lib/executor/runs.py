@@ -1,0 +1,246 @@
+"""One run seen from the host: descriptors out, bytes in, a deadline, and a kill that always comes.
+
+Invariant: when ``RunChannel`` is closed no descriptor of the run is open here and its child is dead or being killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import selectors
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewards_lib.executor.gateway import Gateway
+from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.zygotes import WorkerUnavailable, ZygoteProcess
+
+_FLOOD_BYTES = 16 << 20
+_KILL_GRACE_SECONDS = 2.0
+_PIECE_BYTES = 1 << 16
+
+Killer = str
+"""Why the host ended a run: ``wall``, ``output`` or ``result``."""
+
+
+@dataclass
+class Printed:
+    """What a run wrote to its streams."""
+
+    pieces: list[tuple[str, bytes]] = field(default_factory=list)
+    shown: dict[str, int] = field(default_factory=lambda: {"stdout": 0, "stderr": 0})
+    total: dict[str, int] = field(default_factory=lambda: {"stdout": 0, "stderr": 0})
+
+    def add(self, stream: str, data: bytes, limit: int) -> None:
+        """Keep what fits into the limit of its stream, count the rest."""
+        room = max(limit - self.shown[stream], 0)
+        self.total[stream] += len(data)
+        if room:
+            self.pieces.append((stream, data[:room]))
+            self.shown[stream] += min(room, len(data))
+
+    @property
+    def cut(self) -> int:
+        """Bytes that are not shown."""
+        return sum(self.total.values()) - sum(self.shown.values())
+
+    def text(self) -> str:
+        """Both streams as they arrived, with a note of what was cut."""
+        text = b"".join(data for _, data in self.pieces).decode("utf-8", "replace")
+        return text + (f"\n[{self.cut} more bytes were printed and are not shown]\n" if self.cut else "")
+
+
+@dataclass
+class RunEnd:
+    """How a run ended."""
+
+    status: int | None = None
+    """As waitpid gives it; None when it is not known."""
+    memory_mb: float | None = None
+    cpu_seconds: float | None = None
+    killed_for: Killer | None = None
+    worker_gone: bool = False
+    """The zygote died: the run may be tried again."""
+
+
+class RunChannel:
+    """The pipes of one run. Use as a context manager; iterate over ``lines``."""
+
+    def __init__(
+        self, zygote: ZygoteProcess, kind: str, payload: dict[str, Any], limits: Limits, *,
+        wall_seconds: float | None = None, gateway: Gateway | None = None,
+    ) -> None:  # fmt: skip
+        self.printed = Printed()
+        self.end = RunEnd()
+        self._zygote = zygote
+        self._limits = limits
+        self._run_id = secrets.token_hex(8)
+        self._gateway = gateway
+        self._tail = b""
+        self._received = 0
+        self._selector = selectors.DefaultSelector()
+        self._ends: dict[str, int] = {}
+        self._request = {"run": self._run_id, "kind": kind, "limits": limits.for_worker(wall_seconds)}
+        self.deadline = time.monotonic() + (wall_seconds or limits.wall_seconds)
+        self._start(payload)
+
+    def _start(self, payload: dict[str, Any]) -> None:
+        theirs: list[int] = []
+        try:
+            theirs.append(_payload_file(json.dumps(payload).encode()))
+            for name in ("stdout", "stderr", "result", "status"):
+                ours, other = os.pipe()
+                os.set_blocking(ours, False)
+                self._ends[name] = ours
+                self._selector.register(ours, selectors.EVENT_READ, name)
+                theirs.append(other)
+            if self._gateway is not None:
+                theirs.append(self._gateway.worker_end.fileno())
+                self._selector.register(self._gateway.control, selectors.EVENT_READ, "gateway")
+            self._zygote.send(self._request, theirs)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            for number in theirs[:5]:
+                os.close(number)
+            if self._gateway is not None:
+                self._gateway.worker_end.close()
+
+    def lines(self, between: Callable[[], None] | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the result pipe until the run is over; ``between`` runs before each wait.
+
+        The deadline may be moved while iterating. After the loop ``end`` and ``printed`` are complete.
+        """
+        while "status" in self._ends:
+            if between is not None:
+                between()
+            left = self.deadline - time.monotonic()
+            if left <= 0 and not self._pass_deadline():
+                break
+            for key, _ in self._selector.select(max(left, 0.0)):
+                yield from self._read(key.data)
+        for name in ("stdout", "stderr", "result"):
+            while name in self._ends and self._has_more(name):
+                yield from self._read(name)
+
+    def _has_more(self, name: str) -> bool:
+        """Whether a pipe of an ended run still holds bytes; left-over writers must not make us wait."""
+        import select
+
+        return bool(select.select([self._ends[name]], [], [], 0)[0])
+
+    def _pass_deadline(self) -> bool:
+        """Kill at the deadline; False when even the kill's grace is over and the zygote must go."""
+        if self.end.killed_for is None:
+            self.kill("wall")
+            return True
+        self._zygote.close()
+        return False
+
+    def move_deadline(self, seconds: float) -> None:
+        """Give the run this long from now, unless it is being killed."""
+        if self.end.killed_for is None:
+            self.deadline = time.monotonic() + seconds
+
+    def kill(self, why: Killer) -> None:
+        """End the run, once."""
+        if self.end.killed_for is None:
+            self.end.killed_for = why
+            self.deadline = time.monotonic() + _KILL_GRACE_SECONDS
+            try:
+                self._zygote.kill_run(self._run_id)
+            except WorkerUnavailable:
+                self._zygote.close()
+
+    def _read(self, name: str) -> Iterator[dict[str, Any]]:
+        if name == "gateway":
+            if self._gateway is not None and not self._gateway.take_call():
+                self._selector.unregister(self._gateway.control)
+            return
+        try:
+            data = os.read(self._ends[name], _PIECE_BYTES)
+        except BlockingIOError:
+            return
+        if not data:
+            self._drop(name)
+        if name == "status":
+            self._finish(data)
+        elif name == "result":
+            yield from self._split(data)
+        elif data:
+            self.printed.add(name, data, self._limits.output_bytes)
+            if self.printed.total[name] > _FLOOD_BYTES:
+                self.kill("output")
+
+    def _finish(self, data: bytes) -> None:
+        if data:
+            report = json.loads(data)
+            self.end.status, self.end.memory_mb = report["status"], report["memory_kb"] / 1024
+            self.end.cpu_seconds = report["cpu"]
+            self._drop("status")
+        elif self.end.status is None:
+            self.end.worker_gone = self.end.killed_for is None
+
+    def _split(self, data: bytes) -> Iterator[dict[str, Any]]:
+        """Cut the result pipe into lines; what is no line of ours is ignored."""
+        *whole, rest = (self._tail + data).split(b"\n")
+        self._tail = rest
+        for line in whole:
+            row = _decode(line)
+            if row is not None:
+                yield row
+        if len(self._tail) > self._limits.result_bytes:
+            self.kill("result")
+            self._tail = b""
+
+    def _drop(self, name: str) -> None:
+        number = self._ends.pop(name, None)
+        if number is not None:
+            self._selector.unregister(number)
+            os.close(number)
+
+    def close(self) -> None:
+        """Release everything; a child that is still there is killed."""
+        if "status" in self._ends and self.end.status is None and self.end.killed_for is None:
+            try:
+                self._zygote.kill_run(self._run_id)
+            except WorkerUnavailable:
+                pass
+        for name in list(self._ends):
+            self._drop(name)
+        self._selector.close()
+        if self._gateway is not None:
+            self._gateway.close()
+
+    def __enter__(self) -> RunChannel:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+def _decode(line: bytes) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _payload_file(data: bytes) -> int:
+    """An anonymous file that holds the payload, positioned anywhere: it is read by offset."""
+    if sys.platform == "linux":
+        number = os.memfd_create("payload")
+    else:
+        with tempfile.TemporaryFile() as file:
+            number = os.dup(file.fileno())
+    view = memoryview(data)
+    while view:
+        view = view[os.write(number, view) :]
+    return number

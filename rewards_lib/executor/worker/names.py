@@ -1,0 +1,67 @@
+"""Which names reward code may use: one rule for the compiler's half and the run-time half of the policy.
+
+Invariant: a name refused here is refused in every position, as a variable, an argument, an attribute or a pattern.
+"""
+
+from __future__ import annotations
+
+import re
+
+from RestrictedPython.transformer import INSPECT_ATTRIBUTES
+
+USER_MODULE = "reward"
+"""The module name of the author's source."""
+
+FILE_NAME = "reward.py"
+"""The file name in tracebacks."""
+
+_HOOK = re.compile(r"^_[a-z]+_$|^_print$|^_tmp\d+$")
+
+READ_DUNDERS = frozenset(
+    ["__name__", "__doc__", "__qualname__", "__module__", "__class__", "__traceback__", "__cause__", "__context__", "__version__", "__suppress_context__", "__notes__", "__members__", "__init__", "__post_init__", "__new__", "__call__", "__str__", "__repr__", "__format__", "__len__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__bool__", "__enter__", "__exit__", "__iter__", "__next__", "__contains__", "__getitem__", "__setitem__", "__delitem__", "__add__", "__sub__", "__mul__", "__truediv__", "__int__", "__float__", "__missing__"]
+)
+"""Dunder attributes that may be read: none leads to a frame, a namespace or a class's relatives."""
+
+NAME_DUNDERS = frozenset(["__name__", "__doc__", "__file__"])
+"""Dunder names that may be read as variables."""
+
+CLASS_NAMES = frozenset(["__slots__", "__hash__", "__doc__"])
+"""Dunder names that a class body may assign."""
+
+MODULE_NAMES = frozenset(["__all__", "__version__", "__author__", "__doc__"])
+"""Dunder names that the module may assign."""
+
+WRITE_DUNDERS = frozenset(["__name__", "__doc__", "__qualname__"])
+"""Dunder attributes that may be assigned on the author's own functions and classes."""
+
+METHODS = frozenset(
+    ["__init__", "__post_init__", "__new__", "__call__", "__repr__", "__str__", "__format__", "__bytes__", "__len__", "__length_hint__", "__iter__", "__next__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__missing__", "__enter__", "__exit__", "__aenter__", "__aexit__", "__aiter__", "__anext__", "__await__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__add__", "__radd__", "__iadd__", "__sub__", "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__", "__truediv__", "__rtruediv__", "__itruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__divmod__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__", "__lshift__", "__rshift__", "__neg__", "__pos__", "__abs__", "__and__", "__rand__", "__iand__", "__or__", "__ror__", "__ior__", "__xor__", "__rxor__", "__ixor__", "__invert__", "__round__", "__trunc__", "__floor__", "__ceil__", "__reversed__", "__copy__", "__deepcopy__", "__set_name__", "__get__", "__set__", "__fspath__"]
+)
+"""Special methods that a class may define."""
+
+PLAIN = frozenset(
+    name
+    for kind in (str, bytes, int, float, list, tuple, dict, set, frozenset, re.Match, re.Pattern)
+    for name in dir(kind)
+    if not name.startswith("_")
+) - {"format", "format_map"}
+"""Public methods of plain data: they can never hand back a module or a frame, so they need no guard."""
+
+REFUSED_ATTRIBUTES = INSPECT_ATTRIBUTES | frozenset(
+    ["mro", "gi_suspended", "tb_lasti", "f_lasti", "f_lineno", "get_stack", "print_stack", "subprocess_exec",
+     "subprocess_shell", "connect_read_pipe", "connect_write_pipe", "load_cert_chain"]
+)  # fmt: skip
+"""Attributes of interpreter internals, and methods that hand them out or start programs."""
+
+CAREFUL_ATTRIBUTES = frozenset(["format", "format_map", "register"])
+"""Attributes whose danger depends on the object: they go through the slow guard."""
+
+
+def is_reserved(name: str) -> bool:
+    """Tell whether a variable's name belongs to the executor."""
+    return bool(_HOOK.match(name)) or name.startswith("__")
+
+
+def is_refused_attribute(name: str) -> bool:
+    """Tell whether no attribute of this name may be touched, whatever the object."""
+    return name in REFUSED_ATTRIBUTES or (name.startswith("__") and name not in READ_DUNDERS)

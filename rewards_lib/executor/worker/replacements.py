@@ -1,0 +1,194 @@
+"""Stand-ins for library names that are fine but for one way of calling them.
+
+Invariant: a stand-in does all that the original does, except what its docstring says.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from .guards import STAND_INS, GuardedABCMeta, PolicyError, check_attribute_name
+
+environ: dict[str, str] = {}
+"""``os.environ`` of the run: its own dictionary, empty but for what the run was given."""
+
+
+def _update_wrapper(wrapper: Any, wrapped: Any, *_assigned: Any, **_updated: Any) -> Any:
+    """functools.update_wrapper with its fixed attribute lists: own lists could copy any attribute."""
+    return functools.update_wrapper(wrapper, wrapped)
+
+
+def _wraps(wrapped: Any, *_assigned: Any, **_updated: Any) -> Callable[[Any], Any]:
+    """functools.wraps with its fixed attribute lists."""
+    return lambda wrapper: functools.update_wrapper(wrapper, wrapped)
+
+
+def _simple_namespace(**values: Any) -> types.SimpleNamespace:
+    """types.SimpleNamespace with checked names."""
+    for name in values:
+        check_attribute_name(name)
+    return types.SimpleNamespace(**values)
+
+
+def _signal(number: int, handler: Any) -> Any:
+    """signal.signal whose handlers get None instead of the interrupted frame."""
+    import signal
+
+    return signal.signal(number, (lambda received, _frame: handler(received, None)) if callable(handler) else handler)
+
+
+def _getenv(key: str, default: Any = None) -> Any:
+    """os.getenv over the run's own dictionary."""
+    return environ.get(key, default)
+
+
+def _named_tuple(typename: str, field_names: Any, **options: Any) -> Any:
+    """collections.namedtuple whose fields, which patterns read natively, obey the name rule."""
+    from collections import namedtuple
+
+    fields = field_names.replace(",", " ").split() if isinstance(field_names, str) else list(field_names)
+    for name in fields:
+        check_attribute_name(str(name))
+    return namedtuple(typename, [str(name) for name in fields], module="reward", **options)
+
+
+class _NamedTuple:
+    """typing.NamedTuple; the fields of the functional form obey the name rule."""
+
+    def __call__(self, typename: str, fields: Any = (), /, **more: Any) -> Any:
+        import typing
+
+        pairs = [(str(name), kind) for name, kind in (*fields, *more.items())]
+        for name, _ in pairs:
+            check_attribute_name(name)
+        return typing.NamedTuple(typename, pairs)  # type: ignore[misc]
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
+        import typing
+
+        return typing.NamedTuple.__mro_entries__(bases)  # type: ignore[attr-defined, no-any-return]
+
+
+def _get_origin(annotation: Any) -> Any:
+    """typing.get_origin; the origin of ``Type[int]`` is the guarded ``type``."""
+    import typing
+
+    origin: Any = typing.get_origin(annotation)
+    return STAND_INS.get(origin, origin) if isinstance(origin, type) else origin
+
+
+def _basic_config(**options: Any) -> None:
+    """logging.basicConfig without files, own handlers or the unguarded format style."""
+    import logging
+
+    for name in ("filename", "handlers"):
+        if options.get(name) is not None:
+            raise PolicyError(f"logging.basicConfig({name}=...) is not available: logs go to the run's output")
+    if options.get("style") == "{":
+        raise PolicyError('logging style "{" is not available in reward code; use "%"')
+    logging.basicConfig(**options)
+
+
+def _logging_formatter() -> Any:
+    import logging
+
+    class Formatter(logging.Formatter):
+        """logging.Formatter without the style that formats past the guard."""
+
+        def __init__(self, fmt: Any = None, datefmt: Any = None, style: Any = "%", *args: Any, **options: Any) -> None:
+            if style not in ("%", "$"):
+                raise PolicyError('logging style "{" is not available in reward code; use "%"')
+            super().__init__(fmt, datefmt, style, *args, **options)
+
+    return Formatter
+
+
+def _element_tree() -> Any:
+    from xml.etree import ElementTree  # the run's limits stand against entity bombs
+
+    class Tree(ElementTree.ElementTree):
+        """ElementTree that reads and writes open objects only."""
+
+        def __init__(self, element: Any = None, file: Any = None) -> None:
+            super().__init__(element)
+            if file is not None:
+                self.parse(file)
+
+        def parse(self, source: Any, parser: Any = None) -> Any:
+            """Parse from an object with ``read``."""
+            if not hasattr(source, "read"):
+                raise PolicyError("ElementTree.parse needs an open object: reward code sees no files")
+            return super().parse(source, parser)
+
+        def write(self, file_or_filename: Any, *args: Any, **options: Any) -> None:
+            """Write to an object with ``write``."""
+            if not hasattr(file_or_filename, "write"):
+                raise PolicyError("ElementTree.write needs an open object: reward code sees no files")
+            super().write(file_or_filename, *args, **options)
+
+    return Tree
+
+
+_opener: Any = None
+
+
+def _build_opener(*handlers: Any) -> Any:
+    """urllib.request.build_opener without ``file:`` and ``ftp:``."""
+    from urllib import request
+
+    class Opener(request.OpenerDirector):
+        """Takes every handler but those of files and FTP."""
+
+        def add_handler(self, handler: Any) -> None:
+            if not isinstance(handler, (request.FileHandler, request.FTPHandler)):
+                super().add_handler(handler)
+
+    opener = Opener()
+    given = [handler() if isinstance(handler, type) else handler for handler in handlers]
+    for kind in (
+        request.ProxyHandler, request.UnknownHandler, request.HTTPHandler, request.HTTPDefaultErrorHandler,
+        request.HTTPRedirectHandler, request.HTTPErrorProcessor, request.DataHandler, request.HTTPSHandler,
+    ):  # fmt: skip
+        if not any(isinstance(handler, kind) for handler in given):
+            opener.add_handler(kind())
+    for handler in given:
+        opener.add_handler(handler)
+    return opener
+
+
+def _install_opener(opener: Any) -> None:
+    """urllib.request.install_opener for this run's urlopen."""
+    global _opener
+    _opener = opener
+
+
+def _urlopen(url: Any, data: Any = None, timeout: Any = None, *, context: Any = None) -> Any:
+    """urllib.request.urlopen without ``file:`` and ``ftp:``."""
+    from urllib import request
+
+    opener = _build_opener(request.HTTPSHandler(context=context)) if context else _opener or _build_opener()
+    return opener.open(url, data) if timeout is None else opener.open(url, data, timeout)
+
+
+REPLACEMENTS: dict[tuple[str, str], Callable[[], Any]] = {
+    ("abc", "ABCMeta"): lambda: GuardedABCMeta,
+    ("collections", "namedtuple"): lambda: _named_tuple,
+    ("functools", "update_wrapper"): lambda: _update_wrapper,
+    ("functools", "wraps"): lambda: _wraps,
+    ("logging", "Formatter"): _logging_formatter,
+    ("logging", "basicConfig"): lambda: _basic_config,
+    ("os", "environ"): lambda: environ,
+    ("os", "getenv"): lambda: _getenv,
+    ("signal", "signal"): lambda: _signal,
+    ("types", "SimpleNamespace"): lambda: _simple_namespace,
+    ("typing", "NamedTuple"): _NamedTuple,
+    ("typing", "get_origin"): lambda: _get_origin,
+    ("urllib.request", "build_opener"): lambda: _build_opener,
+    ("urllib.request", "install_opener"): lambda: _install_opener,
+    ("urllib.request", "urlopen"): lambda: _urlopen,
+    ("xml.etree.ElementTree", "ElementTree"): _element_tree,
+}
+"""(module, name) to a builder of the stand-in."""

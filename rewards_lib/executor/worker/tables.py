@@ -1,0 +1,140 @@
+"""Which modules reward code may import, and which of their names it sees: data, one reason for each entry.
+
+Invariant: a module that is in none of these tables and in no declared requirement cannot be imported.
+"""
+
+from __future__ import annotations
+
+from .refusals import Words, sentence
+
+ALLOWED = frozenset(
+    ["__future__", "abc", "array", "ast", "asyncio", "base64", "binascii", "bisect", "calendar", "cmath", "collections", "collections.abc", "colorsys", "concurrent", "concurrent.futures", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions", "functools", "graphlib", "hashlib", "heapq", "hmac", "html", "html.entities", "html.parser", "http", "http.client", "http.cookies", "io", "ipaddress", "itertools", "json", "json.decoder", "keyword", "logging", "math", "numbers", "operator", "os", "os.path", "pathlib", "pprint", "queue", "random", "re", "secrets", "shlex", "signal", "ssl", "statistics", "string", "struct", "sys", "textwrap", "threading", "time", "token", "tokenize", "traceback", "types", "typing", "unicodedata", "urllib", "urllib.error", "urllib.parse", "urllib.request", "uuid", "warnings", "weakref", "xml", "xml.etree", "xml.etree.ElementTree", "zlib", "zoneinfo", "rl_types"]
+)
+"""Modules of the standard library that reward functions in the wild use and that do no harm behind a facade."""
+
+SUBSTITUTES: dict[str, Words] = {
+    "subprocess": sentence("Reward code cannot start programs; to run a completion's code use the code_judge preset."),
+    "multiprocessing": sentence("Reward code cannot start processes; use concurrent.futures.ThreadPoolExecutor."),
+    "socket": sentence("Raw sockets are not available; use http.client or requests with an allowed host."),
+    "socketserver": sentence("Reward code cannot listen for connections."),
+    "sqlite3": sentence('Reward code sees no files; put the data into sample["extra"].'),
+    "shutil": sentence('Reward code sees no files; put the data into sample["extra"].'),
+    "glob": sentence('Reward code sees no files; put the data into sample["extra"].'),
+    "tempfile": sentence("Reward code cannot write files; use io.StringIO or io.BytesIO."),
+    "pickle": sentence("pickle runs code while it loads; use json."),
+    "marshal": sentence("marshal builds code objects; use json."),
+    "shelve": sentence('Reward code sees no files; put the data into sample["extra"].'),
+    "importlib": sentence("importlib is not available; write an import statement."),
+    "inspect": sentence("inspect reads interpreter internals; it is not available in reward code."),
+    "gc": sentence("gc reaches every object of the process; it is not available in reward code."),
+    "ctypes": sentence("ctypes reaches outside Python; it is not available in reward code."),
+    "resource": sentence("The run's limits are set beside the function; resource is not available."),
+    "timeit": sentence("timeit runs text as code; use time.perf_counter."),
+    "code": sentence("code runs text as code; it is not available in reward code."),
+    "builtins": sentence("The builtins are there without an import."),
+}
+"""Modules that are refused, with what to use instead."""
+
+_PROGRAM = "is a command-line program that reads files"
+_PROCESS = "starts processes"
+_FILE = "opens files by path"
+_EVALUATES = "evaluates text as code"
+_FRAMES = "hands out frames"
+_META = "builds classes past the class statement"
+
+DENY: dict[str, dict[str, str]] = {
+    "abc": {},
+    "ast": {"main": _PROGRAM},
+    "asyncio": {
+        "create_subprocess_exec": _PROCESS, "create_subprocess_shell": _PROCESS, "subprocess": _PROCESS,
+        "AbstractChildWatcher": _PROCESS, "get_child_watcher": _PROCESS, "set_child_watcher": _PROCESS,
+        "SafeChildWatcher": _PROCESS, "FastChildWatcher": _PROCESS, "PidfdChildWatcher": _PROCESS,
+        "MultiLoopChildWatcher": _PROCESS, "ThreadedChildWatcher": _PROCESS,
+    },
+    "base64": {"main": _PROGRAM, "test": _PROGRAM},
+    "calendar": {"main": _PROGRAM},
+    "collections": {"UserString": "formats with the unguarded str.format"},
+    "concurrent.futures": {"ProcessPoolExecutor": _PROCESS},
+    "contextlib": {"chdir": "changes the working directory of the process"},
+    "dataclasses": {"make_dataclass": _META},
+    "enum": {
+        "EnumMeta": _META, "EnumType": _META, "EnumDict": _META, "global_enum": "writes into other modules",
+        "global_enum_repr": "writes into other modules", "global_flag_repr": "writes into other modules",
+        "global_str": "writes into other modules",
+    },
+    "functools": {"singledispatch": _EVALUATES, "singledispatchmethod": _EVALUATES},
+    "io": {"open": _FILE, "FileIO": _FILE, "open_code": _FILE, "OpenWrapper": _FILE, "text_encoding": "internal"},
+    "logging": {
+        "FileHandler": _FILE, "StrFormatStyle": "formats with the unguarded str.format",
+        "shutdown": "ends logging for the whole run", "currentframe": _FRAMES,
+    },
+    "operator": {
+        "attrgetter": "reads attributes past the guard", "methodcaller": "reads attributes past the guard",
+    },
+    "string": {"Formatter": "reads attributes past the guard"},
+    "threading": {
+        "settrace": _FRAMES, "setprofile": _FRAMES, "settrace_all_threads": _FRAMES, "setprofile_all_threads": _FRAMES,
+        "gettrace": _FRAMES, "getprofile": _FRAMES, "excepthook": _FRAMES,
+    },
+    "tokenize": {"open": _FILE, "main": _PROGRAM},
+    "traceback": {
+        "walk_stack": _FRAMES, "walk_tb": _FRAMES, "FrameSummary": "reads the lines of any file",
+        "StackSummary": "reads the lines of any file",
+    },
+    "typing": {"get_type_hints": _EVALUATES, "ForwardRef": _EVALUATES},
+    "urllib.request": {
+        "urlretrieve": _FILE, "FileHandler": _FILE, "FTPHandler": "opens raw sockets", "URLopener": _FILE,
+        "CacheFTPHandler": "opens raw sockets", "FancyURLopener": _FILE, "ftpwrapper": "opens raw sockets",
+        "pathname2url": _FILE, "url2pathname": _FILE, "urlcleanup": _FILE,
+    },
+    "uuid": {"main": _PROGRAM},
+    "xml.etree.ElementTree": {"parse": _FILE, "iterparse": _FILE},
+    "zoneinfo": {"reset_tzpath": "points the reader at any folder"},
+    "numpy": {
+        "load": _FILE, "save": _FILE, "savez": _FILE, "savez_compressed": _FILE, "fromfile": _FILE, "memmap": _FILE,
+        "loadtxt": _FILE, "savetxt": _FILE, "genfromtxt": _FILE, "fromregex": _FILE, "DataSource": _FILE,
+        "ctypeslib": "reaches outside Python", "f2py": _PROCESS, "testing": "runs text as code", "lib": _FILE,
+        "distutils": _PROCESS, "test": _PROCESS,
+    },
+    "sympy": {
+        "sympify": _EVALUATES, "S": _EVALUATES, "parse_expr": _EVALUATES, "lambdify": _EVALUATES, "preview": _PROCESS,
+        "test": _PROCESS, "doctest": _PROCESS, "plot": _PROCESS, "init_session": _EVALUATES, "source": _FILE,
+        "utilities": _EVALUATES, "parsing": _EVALUATES, "testing": _PROCESS, "external": "reaches outside Python",
+    },
+}  # fmt: skip
+"""Names hidden from a module, each with the reason."""
+
+ONLY: dict[str, frozenset[str]] = {
+    # the rest of these modules reaches files, processes, frames or the process itself
+    "os": frozenset(["path", "environ", "getenv", "cpu_count", "linesep", "sep", "pathsep", "urandom"]),
+    "os.path": frozenset(
+        ["join", "basename", "dirname", "splitext", "split", "normpath", "isabs", "commonprefix", "commonpath", "sep"]
+    ),
+    "sys": frozenset(
+        ["maxsize", "version_info", "version", "stdout", "stderr", "float_info", "int_info", "hash_info", "platform", "getsizeof", "byteorder", "maxunicode", "exc_info", "getrecursionlimit", "setrecursionlimit", "intern", "implementation", "set_int_max_str_digits", "get_int_max_str_digits"]
+    ),
+    "types": frozenset(
+        ["SimpleNamespace", "MappingProxyType", "GenericAlias", "NoneType", "UnionType", "EllipsisType"]
+    ),
+    "signal": frozenset(
+        ["signal", "alarm", "setitimer", "getitimer", "SIGALRM", "ITIMER_REAL", "SIG_DFL", "SIG_IGN", "Signals"]
+    ),
+    "pathlib": frozenset(["PurePath", "PurePosixPath", "PureWindowsPath"]),
+    "shlex": frozenset(["split", "quote", "join"]),  # a shlex object opens files by name
+    "warnings": frozenset(["warn", "simplefilter", "filterwarnings", "catch_warnings", "resetwarnings"]),
+}
+"""Modules of which only these names are shown."""
+
+
+def is_allowed(name: str, packages: frozenset[str]) -> bool:
+    """Tell whether a module may be imported, ``packages`` being the top-level names of the declared requirements."""
+    return name in ALLOWED or name.split(".", maxsplit=1)[0] in packages
+
+
+def hidden_reason(module: str, name: str) -> str | None:
+    """Say why a name of an allowed module is not shown; None when it is."""
+    if name.startswith("_") and name not in ("__version__", "__doc__", "__name__"):
+        return "is private"
+    if module in ONLY and name not in ONLY[module]:
+        return "is not available"
+    return DENY.get(module, {}).get(name)

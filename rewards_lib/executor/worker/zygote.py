@@ -1,0 +1,282 @@
+"""The warm process: imports once, then forks one confined child for each run.
+
+It speaks with the host over one packet socket. A request carries descriptors: payload, stdout, stderr, result, status
+and the gateway's end. Invariant: the zygote never runs author code; it only imports, forks, kills and reaps.
+"""
+
+from __future__ import annotations
+
+import array
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from base64 import b64decode
+from typing import Any
+
+from . import child, confine, dial, rl_types, selftest
+from .compiling import compile_source
+from .facades import user_module
+from .refusals import Row
+from .tables import ALLOWED
+
+_BIGGEST_PACKET = 1 << 17
+_MOST_FDS = 6
+_WARM_UP = """
+from __future__ import annotations
+import re, json, math
+from typing import Any
+from rl_types import RewardFunctionResult, RewardStatus
+def reward_fn(context, sample, completions):
+    found = [float(bool(re.search(r"a+", str(c)))) for c in completions]
+    return RewardFunctionResult(found, {"share": 2 ** len(found)}, RewardStatus.SUCCESS)
+"""
+
+
+class Zygote:
+    """The state of the warm process."""
+
+    def __init__(self, control: socket.socket, config: Row) -> None:
+        self._control = control
+        self._config = config
+        self._live: dict[int, tuple[str, int]] = {}
+        """Process id to (run id, status descriptor)."""
+        self._failed_imports: list[str] = []
+
+    # --- start -----------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> Row:
+        """Import, confine this process, prove that children are confined, and say so."""
+        sys.path.extend(self._config["site"])
+        _load_packages(self._config.get("folders", {}))
+        dial.install()
+        _publish_rl_types()
+        layers = self._confine_zygote()
+        self._preload(self._config["preload"])
+        for _ in range(2):
+            self._warm_up()
+        failures = selftest.run_in_child(self._confine_child_for_test) if self._config["tier"] != "C" else []
+        sys.modules.pop("reward", None)
+        gc.collect()
+        gc.freeze()
+        return {"ready": True, "layers": layers, "failures": failures, "failed_imports": self._failed_imports}
+
+    def _confine_zygote(self) -> list[str]:
+        """Bound what imported packages can do here; children inherit it and add their own."""
+        layers = []
+        if self._config["become_nobody"]:
+            confine.become_nobody(keep_reading=self._config["keep_reading"])
+        if sys.platform == "linux":
+            confine.hide_from_debuggers()
+            if self._config["tier"] == "B":
+                confine.die_with_parent(signal.SIGKILL)
+            confine.forbid_new_privileges()
+        if self._config["tier"] != "C":
+            try:
+                confine.restrict_files(self._config["readable"], ["/dev/null", "/dev/urandom"])
+                layers.append("landlock")
+            except OSError:
+                if self._config["tier"] == "B":
+                    raise
+            confine.load_filter(b64decode(self._config["zygote_filter"]))
+            layers.append("seccomp")
+        return layers
+
+    def _warm_up(self) -> None:
+        """Run the compiler once, so that children do not pay for first use."""
+        code, _ = compile_source(_WARM_UP)
+        if code is not None:
+            module, _ = user_module(frozenset())
+            exec(code, module.__dict__)
+
+    def _preload(self, names: list[str]) -> None:
+        for name in names:
+            try:
+                importlib.import_module(name)
+            except BaseException as error:
+                self._failed_imports.append(f"{name}: {error}")
+
+    # --- loop ------------------------------------------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Take requests until the host is gone."""
+        reading, writing = os.pipe()
+        for end in (reading, writing):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        while True:
+            ready, _, _ = select.select([self._control, reading], [], [])
+            if reading in ready:
+                os.read(reading, 4096)
+                self._reap()
+            if self._control in ready:
+                self._take_request()
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            if pid in self._live:
+                _, report = self._live.pop(pid)
+                line = json.dumps(
+                    {"status": status, "memory_kb": usage.ru_maxrss, "cpu": usage.ru_utime + usage.ru_stime}
+                )
+                try:
+                    os.write(report, line.encode())
+                except OSError:
+                    pass
+                os.close(report)
+
+    def _take_request(self) -> None:
+        message, descriptors = _receive(self._control)
+        if not message:
+            os._exit(0)
+        request = json.loads(message)
+        if "run" in request:
+            self._start(request, descriptors)
+        elif "kill" in request:
+            self._kill(request["kill"])
+        elif "preload" in request:
+            gc.unfreeze()
+            self._preload([name for name in request["preload"] if self._may_preload(name)])
+            gc.collect()
+            gc.freeze()
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def _may_preload(self, name: str) -> bool:
+        """Only names that the host knows of: the standard list, declared packages, or anything of our own."""
+        top = name.split(".", maxsplit=1)[0]
+        return bool(self._config["trusted"]) or name in ALLOWED or top not in sys.stdlib_module_names
+
+    def _start(self, request: Row, descriptors: list[int]) -> None:
+        status = descriptors.pop(4)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._become_child(request, descriptors)
+            except BaseException:
+                import traceback
+
+                traceback.print_exc()
+            finally:
+                os._exit(70)
+        self._live[pid] = (request["run"], status)
+
+    def _kill(self, run_id: str) -> None:
+        for pid, (live_id, _) in self._live.items():
+            if live_id == run_id:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    pass
+
+    # --- child -----------------------------------------------------------------------------------------------------
+
+    def _become_child(self, request: Row, descriptors: list[int]) -> None:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if sys.platform == "linux":
+            confine.die_with_parent(signal.SIGKILL)
+        payload = _arrange_descriptors(descriptors)
+        child.open_streams()
+        self._confine_child(request["limits"])
+        for number in (signal.SIGXFSZ, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        child.reseed()
+        child.run(request["kind"], json.loads(payload))
+        os._exit(0)
+
+    def _confine_child(self, limits: Row) -> None:
+        os.setpgid(0, 0)
+        child.limit_threads(limits["threads"])
+        confine.limit_resources(
+            cpu_seconds=limits["cpu_seconds"], memory_bytes=limits["memory_mb"] << 20,
+            processes=limits["threads"] + 1_024 if self._config["own_user"] else None,
+        )  # fmt: skip
+        if self._config["tier"] != "C":
+            confine.load_filter(b64decode(self._config["child_filter"]))
+
+    def _confine_child_for_test(self) -> None:
+        self._confine_child({"threads": 64, "cpu_seconds": 10, "memory_mb": 1024})
+
+
+def _arrange_descriptors(descriptors: list[int]) -> bytes:
+    """Read the payload; put stdout, stderr, result and gateway at 1 to 4 and close everything else."""
+    payload, out, err, result, *gateway = descriptors
+    data = bytearray()
+    while piece := os.pread(payload, 1 << 20, len(data)):
+        data += piece
+    safe = [os.dup(number) for number in (out, err, result, *gateway)]
+    high = [_above(number, 8) for number in safe]
+    for place, number in enumerate(high, 1):
+        os.dup2(number, place)
+    os.closerange(len(high) + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    return bytes(data)
+
+
+def _above(number: int, least: int) -> int:
+    import fcntl
+
+    return fcntl.fcntl(number, fcntl.F_DUPFD, least)
+
+
+def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
+    space = socket.CMSG_SPACE(_MOST_FDS * array.array("i").itemsize)
+    message, ancillary, _, _ = control.recvmsg(_BIGGEST_PACKET, space)
+    found = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            found.frombytes(data[: len(data) - len(data) % found.itemsize])
+    return message, list(found)
+
+
+def _load_packages(folders: dict[str, str]) -> None:
+    """Load packages of ours by folder, so that their parent folder need not be readable."""
+    for name, folder in folders.items():
+        init = os.path.join(folder, "__init__.py")
+        spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[folder])
+        if spec is None or spec.loader is None or not os.path.exists(init):
+            continue
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+
+
+def _publish_rl_types() -> None:
+    for kind in (rl_types.RewardFunctionResult, rl_types.RewardStatus):
+        kind.__module__ = "rl_types"
+    sys.modules["rl_types"] = rl_types
+
+
+def main() -> None:
+    """Read the configuration, get ready, serve."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    message, _ = _receive(control)
+    config: dict[str, Any] = json.loads(message)
+    start = time.perf_counter()
+    zygote = Zygote(control, config)
+    try:
+        hello = zygote.prepare()
+    except BaseException as error:
+        hello = {"ready": False, "why": f"{type(error).__name__}: {error}"}
+    hello["boot_ms"] = (time.perf_counter() - start) * 1e3
+    control.send(json.dumps(hello).encode())
+    silent = os.open("/dev/null", os.O_WRONLY)
+    os.dup2(silent, 2)
+    os.close(silent)
+    if hello["ready"]:
+        zygote.serve()

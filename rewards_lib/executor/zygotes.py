@@ -1,0 +1,214 @@
+"""Warm worker processes as the host holds them: start, talk to, end.
+
+Every process is started by one long-lived thread, because "die with the parent" means the thread that started it.
+Invariant: a zygote ends when it is closed, when this process ends in whatever way, or when it stops answering.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import queue
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewards_lib.contract import Tier
+from rewards_lib.executor import places, syscall_filter
+
+_PACKETS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
+_BIGGEST_PACKET = 1 << 17
+_BOOT_SECONDS = 60.0
+_SEND_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerPlan:
+    """Which worker: what it can import and how it is confined."""
+
+    tier: Tier
+    site: tuple[str, ...] = ()
+    """Folders with installed packages, read-only inside."""
+    folders: tuple[tuple[str, str], ...] = ()
+    """Packages of ours to load by folder: (name, folder)."""
+    trusted: bool = False
+    """Runs our own code: no language policy."""
+    own_namespace: bool = False
+    """Tier A: build a user namespace even as root."""
+    preload: tuple[str, ...] = field(default=(), compare=False)
+
+
+class WorkerUnavailable(Exception):
+    """A zygote did not start, or is gone. Internal to the executor."""
+
+
+class _Starter:
+    """The thread from which every worker process is started; it lives as long as this process."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._pid = 0
+
+    def call(self, job: Callable[[], Any]) -> Any:
+        """Run a job in the thread and return its result."""
+        with self._lock:
+            if self._pid != os.getpid():  # first use, or use after a fork, which leaves threads behind
+                self._pid = os.getpid()
+                self._jobs = queue.SimpleQueue()
+                threading.Thread(target=self._work, args=(self._jobs,), name="worker starter", daemon=True).start()
+        result: Future[Any] = Future()
+        self._jobs.put((job, result))
+        return result.result()
+
+    @staticmethod
+    def _work(jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]]) -> None:
+        while True:
+            job, result = jobs.get()
+            try:
+                result.set_result(job())
+            except BaseException as error:
+                result.set_exception(error)
+
+
+_starter = _Starter()
+
+
+class ZygoteProcess:
+    """One warm worker process. Thread-safe."""
+
+    def __init__(self, plan: WorkerPlan) -> None:
+        self.plan = plan
+        self.layers: tuple[str, ...] = ()
+        self.failures: tuple[str, ...] = ()
+        """What its self-test could do although it must not."""
+        self.used_at = time.monotonic()
+        self.runs = 0
+        """Runs in progress."""
+        self._lock = threading.Lock()
+        self._preloaded: set[str] = set(plan.preload)
+        near, far = socket.socketpair(socket.AF_UNIX, _PACKETS)
+        self._control = near
+        near.settimeout(_SEND_SECONDS)
+        with far:
+            self._process: subprocess.Popen[bytes] = _starter.call(lambda: _spawn(plan, far))
+        try:
+            self._greet()
+        except BaseException:
+            self.close()
+            raise
+
+    def _greet(self) -> None:
+        hello = self._read_hello(_configuration(self.plan))
+        if not hello.get("ready"):
+            raise WorkerUnavailable(str(hello.get("why")))
+        bubblewrap = ("bubblewrap",) if self.plan.tier == "A" else ()
+        self.layers = (*bubblewrap, *hello["layers"], "rlimits")
+        self.failures = tuple(hello["failures"])
+
+    def _read_hello(self, configuration: bytes) -> dict[str, Any]:
+        try:
+            self._control.send(configuration)
+            ready, _, _ = select.select([self._control], [], [], _BOOT_SECONDS)
+            message = self._control.recv(_BIGGEST_PACKET) if ready else b""
+        except OSError as error:
+            raise WorkerUnavailable(self._last_words() or str(error)) from None
+        if not message:
+            raise WorkerUnavailable(self._last_words() or "the worker did not start")
+        hello: dict[str, Any] = json.loads(message)
+        return hello
+
+    def _last_words(self) -> str:
+        """What a process that did not start left on its standard error."""
+        self._process.kill()
+        _, errors = self._process.communicate()
+        lines = errors.decode("utf-8", "replace").strip().splitlines() if errors else []
+        return lines[-1] if lines else ""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
+    def send(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        """Send one request; raises ``WorkerUnavailable`` when the zygote is gone or stuck."""
+        ancillary = []
+        if descriptors:
+            ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
+        try:
+            with self._lock:
+                self._control.sendmsg([json.dumps(request).encode()], ancillary)
+        except OSError as error:
+            raise WorkerUnavailable(str(error)) from None
+
+    def keep_warm(self, modules: Sequence[str]) -> None:
+        """Import modules once in the zygote, so that later runs find them loaded."""
+        with self._lock:
+            fresh = [name for name in modules if name not in self._preloaded]
+            self._preloaded.update(fresh)
+        if fresh:
+            self.send({"preload": fresh})
+
+    def kill_run(self, run_id: str) -> None:
+        """End one run."""
+        self.send({"kill": run_id})
+
+    def close(self) -> None:
+        """End the process and with it everything it started."""
+        self._control.close()
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+
+
+def _spawn(plan: WorkerPlan, far: socket.socket) -> subprocess.Popen[bytes]:
+    command = places.worker_command("zygote", str(far.fileno()))
+    if plan.tier == "A":
+        program = places.bubblewrap()
+        if program is None:
+            raise WorkerUnavailable("bubblewrap is not installed")
+        readable = _readable(plan)
+        command = places.bubblewrap_command(program, readable, command, own_namespace=_needs_namespace(plan))
+    return subprocess.Popen(
+        command, pass_fds=[far.fileno()], env=places.ENVIRONMENT, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
+    )  # fmt: skip
+
+
+def _needs_namespace(plan: WorkerPlan) -> bool:
+    return plan.own_namespace or os.getuid() != 0
+
+
+def _readable(plan: WorkerPlan) -> list[str]:
+    return places.readable_places([*plan.site, *(folder for _, folder in plan.folders)])
+
+
+def _configuration(plan: WorkerPlan) -> bytes:
+    """The zygote's first packet."""
+    readable = _readable(plan)
+    is_root = os.getuid() == 0
+    becomes_nobody = is_root and (plan.tier == "B" or (plan.tier == "A" and not plan.own_namespace))
+    config: dict[str, Any] = {
+        "tier": plan.tier, "site": list(plan.site), "folders": dict(plan.folders), "preload": list(plan.preload),
+        "trusted": plan.trusted, "readable": readable, "become_nobody": becomes_nobody,
+        "keep_reading": plan.tier == "B" and not places.is_reachable_by_nobody(readable),
+        "own_user": becomes_nobody or plan.tier == "A",
+    }  # fmt: skip
+    if plan.tier != "C":
+        filters = syscall_filter.build_filters()
+        if filters is None:
+            raise WorkerUnavailable(syscall_filter.missing_reason())
+        config["zygote_filter"] = b64encode(filters.zygote).decode()
+        config["child_filter"] = b64encode(filters.child).decode()
+    return json.dumps(config).encode()
