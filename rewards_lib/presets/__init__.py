@@ -7,7 +7,7 @@ the functions that need them.
 '字符串全等'
 """
 
-from rewards_lib.presets import format, length, numbers, text_match  # noqa: A004, F401 -- importing registers them
+from rewards_lib.presets import format, length, math_accuracy, numbers, text_match  # noqa: A004, F401 -- importing registers them
 from rewards_lib.presets.checking import check_params
 from rewards_lib.presets.registry import Preset, catalogue, find_preset, preset_names
 

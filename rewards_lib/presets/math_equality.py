@@ -5,17 +5,55 @@ Invariant: "equal" is only said when a layer is certain; a ground truth that can
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from rewards_lib.contract import JsonObject, Score, sentence
 from rewards_lib.extraction import Extraction
+from rewards_lib.presets import math_algebra
 from rewards_lib.presets.grading import shown, took
-from rewards_lib.presets.numbers import read_number
+from rewards_lib.presets.math_exact import exact_value
+from rewards_lib.presets.math_expression import (
+    Node,
+    OutOfDomainError,
+    TooLargeError,
+    UnreadableError,
+    parse,
+)
+from rewards_lib.presets.math_structure import (
+    Collection,
+    as_interval,
+    both_ways,
+    equal_collections,
+    equation_sides,
+    in_order,
+    name_of,
+    read_base,
+    read_collection,
+    read_relation,
+    read_time,
+    special_value,
+    unordered,
+    values_of_chain,
+    without_name,
+)
+from rewards_lib.presets.math_text import compact, fold_words, inside, is_balanced, is_text, normalise, split_top
+from rewards_lib.presets.math_units import split_unit
+from rewards_lib.presets.math_values import (
+    are_equal,
+    are_proportional,
+    integration_constant,
+    is_constant_difference,
+    is_within,
+)
 
 Percent: TypeAlias = Literal["either", "strict"]
+MAX_CHARACTERS = 20_000
 
 
 class Verdict(StrEnum):
@@ -23,6 +61,8 @@ class Verdict(StrEnum):
 
     EQUAL = "equal"
     DIFFERENT = "different"
+    UNDECIDED = "undecided"
+    """Too large or too deep to be worth computing."""
     UNREADABLE_TRUTH = "unreadable truth"
 
 
@@ -32,23 +72,231 @@ class Decision:
 
     verdict: Verdict
     layer: str
+    """``identical``, ``structure``, ``text``, ``exact``, ``numeric``, ``algebra`` or ``limits``."""
 
 
 def decide(truth: str, answer: str, *, percent: Percent = "either") -> Decision:
-    """Compare an answer with a ground truth."""
-    if " ".join(truth.split()) == " ".join(answer.split()):
-        return Decision(Verdict.EQUAL, "identical")
-    wanted, value = read_number(truth), read_number(answer)
-    if wanted is not None and value is not None:
-        return Decision(Verdict.EQUAL if wanted == value else Verdict.DIFFERENT, "exact")
-    return Decision(Verdict.DIFFERENT, "text")
+    r"""Compare an answer with a ground truth, both as written, without dollar signs or with.
+
+    ``percent``: with "either" a percent sign on one side only may also be decoration (``28\\%`` is ``28`` and 0.28).
+    Never raises; may take long only inside the algebra layer, which the caller's time limit ends.
+    """
+    if len(answer) > MAX_CHARACTERS:
+        return Decision(Verdict.EQUAL if truth.strip() == answer.strip() else Verdict.DIFFERENT, "identical")
+    wanted, value = normalise(truth), normalise(answer)
+    if not re.search(r"\w|\\[A-Za-z{]", wanted) or not is_balanced(wanted):
+        return Decision(Verdict.UNREADABLE_TRUTH, "text")
+    comparison = _Comparison(percent)
+    try:
+        is_equal = comparison.compare(wanted, value)
+    except (TooLargeError, RecursionError):
+        return Decision(Verdict.UNDECIDED, "limits")
+    if is_equal is None:
+        return Decision(Verdict.UNREADABLE_TRUTH, comparison.layer)
+    return Decision(Verdict.EQUAL if is_equal else Verdict.DIFFERENT, comparison.layer)
 
 
 def score_answer(params: JsonObject, part: Extraction, truths: Sequence[str]) -> Score:
-    """Score an extracted answer against the acceptable ground truths: match if it equals one of them."""
+    """Score an extracted answer against the acceptable ground truths: match if it equals one of them.
+
+    Undecided, and so failed, is a comparison beyond the limits; so is one with no readable ground truth.
+    """
     decisions = [decide(truth, part.text or "", percent=params.get("percent", "either")) for truth in truths]
-    equal = next((decision for decision in decisions if decision.verdict is Verdict.EQUAL), None)
-    if equal is None and all(decision.verdict is Verdict.UNREADABLE_TRUTH for decision in decisions):
-        return Score.failed(sentence("unusable ground truth: {truth} cannot be read", truth=shown(" / ".join(truths))))
-    value = params["match"] if equal else params["mismatch"]
-    return Score.scored(value, took(part, tuple(truths), equal is not None), spans=part.spans)
+    verdicts = {decision.verdict for decision in decisions}
+    if Verdict.EQUAL not in verdicts:
+        if verdicts == {Verdict.UNREADABLE_TRUTH}:
+            return Score.failed(
+                sentence("unusable ground truth: {truth} cannot be read", truth=shown(" / ".join(truths)))
+            )
+        if Verdict.UNDECIDED in verdicts:
+            return Score.failed(sentence("undecided: {answer} is too large to compute", answer=shown(part.text or "")))
+    is_equal = Verdict.EQUAL in verdicts
+    value = params["match"] if is_equal else params["mismatch"]
+    return Score.scored(value, took(part, tuple(truths), is_equal), spans=part.spans)
+
+
+def names_several(truth: str) -> bool:
+    """Tell whether a ground truth names several values, as ``2, 3`` does."""
+    collection = read_collection(normalise(truth))
+    return collection is not None and collection.kind in ("list", "set")
+
+
+class _Comparison:
+    """One comparison: True, False, or None when the ground truth is beyond every layer."""
+
+    def __init__(self, percent: Percent) -> None:
+        self.percent = percent
+        self.layer = "identical"
+        self.depth = 0
+
+    def compare(self, truth: str, answer: str) -> bool | None:
+        """Compare two normalised texts, structure first."""
+        if compact(truth) == compact(answer):
+            return bool(answer)
+        self.depth += 1
+        try:
+            if self.depth > 12 or not answer:
+                return False
+            return self.compare_structures(_unwrapped(truth), _unwrapped(answer))
+        finally:
+            self.depth -= 1
+
+    def compare_structures(self, truth: str, answer: str) -> bool | None:
+        """Compare two texts that differ as written, neither of them empty."""
+        self.layer = "structure"
+        for read in (special_value, read_time, read_base):
+            seen = read(truth), read(answer)
+            if any(seen):
+                return seen[0] == seen[1]
+        wanted, found = read_collection(truth), read_collection(answer)
+        if any(c and c.kind in ("list", "union") for c in (wanted, found)):
+            return self.compare_collections(wanted, found, truth, answer)
+        if _has_equation(truth) or _has_equation(answer):
+            return self.compare_equations(truth, answer)
+        if read_relation(truth) or read_relation(answer):
+            return self.compare_relations(truth, answer)
+        if wanted or found:
+            return self.compare_collections(wanted, found, truth, answer)
+        if is_text(truth) or is_text(answer):
+            self.layer = "text"
+            return fold_words(truth) == fold_words(answer)
+        return self.compare_values(truth, answer)
+
+    def compare_collections(self, wanted: Collection | None, found: Collection | None, truth: str, answer: str) -> bool:
+        """Compare where at least one side is a collection."""
+        if wanted and found:
+            if {wanted.kind, found.kind} == {"list", "union"}:
+                pieces = [[as_interval(item) or item for item in c.items] for c in (wanted, found)]
+                return unordered(pieces[0], pieces[1], self.compare)
+            return equal_collections(wanted, found, self.compare)
+        collection, other = (wanted, answer) if wanted else (found, truth)
+        assert collection is not None  # noqa: S101 -- one of the two is
+        if collection.kind == "ratio" and len(collection.items) == 2:
+            return bool(self.compare(f"({collection.items[0]})/({collection.items[1]})", other))
+        if collection.kind == "set" and len(collection.items) == 1:
+            return bool(self.compare(collection.items[0], other))
+        if re.fullmatch(r"-?\d+,\d+", answer) and re.fullmatch(r"-?\d*\.\d+", truth):
+            return bool(self.compare(truth, answer.replace(",", ".")))  # a decimal comma
+        return False
+
+    def compare_equations(self, truth: str, answer: str) -> bool | None:
+        """Compare where at least one side has an equals sign: values by name, equations up to a constant factor."""
+        if not _has_equation(truth):
+            sides = values_of_chain(answer)
+            return bool(sides) and all(self.compare(truth, side) for side in sides)
+        if not _has_equation(answer):
+            sides = values_of_chain(truth)
+            agree = all(self.compare(side, sides[0]) for side in sides[1:])
+            return agree and bool(sides) and self.compare(sides[-1], answer)
+        named = without_name(truth), without_name(answer)
+        if None not in named and name_of(truth) == name_of(answer):
+            return self.compare(str(named[0]), str(named[1]))
+        equations = equation_sides(truth), equation_sides(answer)
+        if equations[0] is None or equations[1] is None:
+            return False
+        nodes = [_parsed(f"({left})-({right})") for left, right in (equations[0], equations[1])]
+        if nodes[0] is None or nodes[1] is None:
+            return math_algebra.are_equal(truth, answer)
+        self.layer = "numeric"
+        return are_proportional(nodes[0], nodes[1], truth + answer)
+
+    def compare_relations(self, truth: str, answer: str) -> bool | None:
+        """Compare sets of numbers written as relations or intervals; other relations up to a sign and a flip."""
+        intervals = as_interval(truth), as_interval(answer)
+        if any(intervals):
+            pair = [interval or text for interval, text in zip(intervals, (truth, answer), strict=True)]
+            wanted, found = read_collection(pair[0]), read_collection(pair[1])
+            return bool(wanted and found and equal_collections(wanted, found, self.compare))
+        relations = read_relation(truth), read_relation(answer)
+        if relations[0] is None or relations[1] is None:
+            return False
+        return any(
+            signs == relations[1][1] and in_order(sides, relations[1][0], self.compare)
+            for sides, signs in both_ways(relations[0])
+        )
+
+    def compare_values(self, truth: str, answer: str) -> bool | None:
+        """Compare two single values, units and percent signs looked at first."""
+        (wanted, unit), (found, other_unit) = split_unit(truth), split_unit(answer)
+        if unit and other_unit and unit != other_unit:
+            return False
+        signs = wanted.endswith("%"), found.endswith("%")
+        wanted, found = wanted.rstrip("% "), found.rstrip("% ")
+        if signs[0] == signs[1]:
+            return self.compare_expressions(wanted, found)
+        shares = (f"({wanted})/100", found) if signs[0] else (wanted, f"({found})/100")
+        # A rounding is judged on the digits as written, so the decimal side goes along.
+        verdict = self.compare_expressions(*shares)
+        if verdict is False and self.percent == "either":
+            return self.compare_expressions(wanted, found)
+        return verdict
+
+    def compare_expressions(self, truth: str, answer: str) -> bool | None:
+        """Compare two expressions: exact, then numeric, then by computer algebra."""
+        infinite = [re.fullmatch(r"([-+]?)\\infty", compact(text)) for text in (truth, answer)]
+        if any(infinite):
+            return all(infinite) and infinite[0][1].lstrip("+") == infinite[1][1].lstrip("+")  # type: ignore[index]
+        wanted, found = _parsed(truth), _parsed(answer)
+        if wanted is None or found is None:
+            self.layer = "algebra"
+            return math_algebra.are_equal(truth, answer)
+        self.layer = "exact"
+        try:
+            exact = exact_value(wanted), exact_value(found)
+        except OutOfDomainError:
+            return False
+        if exact[0] is not None and exact[1] is not None:
+            return exact[0] == exact[1] or _is_rounding(truth, answer, wanted, found)
+        self.layer = "numeric"
+        return self.compare_functions(truth, answer, wanted, found)
+
+    def compare_functions(self, truth: str, answer: str, wanted: Node, found: Node) -> bool | None:
+        """Compare two expressions of which one at least is irrational or has letters."""
+        constant = integration_constant(wanted)
+        if constant and (other := integration_constant(found)):
+            return is_constant_difference(wanted, found, {constant, other}, truth + answer)
+        try:
+            verdict = are_equal(wanted, found, truth + answer)
+        except (OutOfDomainError, UnreadableError):
+            return False
+        if verdict is None:
+            return math_algebra.are_equal(truth, answer)
+        return verdict or (not wanted.symbols() and not found.symbols() and _is_rounding(truth, answer, wanted, found))
+
+
+def _has_equation(text: str) -> bool:
+    return len(split_top(text, r"(?<![<>!])=|\\in(?![A-Za-z])")) > 1
+
+
+def _unwrapped(text: str) -> str:
+    """Take off grouping braces and brackets around the whole text; a tuple keeps its brackets."""
+    while True:
+        body = inside(text, "{", "}")
+        if body is None and (body := inside(text, "(", ")")) is not None and len(split_top(body, ",|;")) > 1:
+            return text
+        if not body:
+            return text
+        text = body
+
+
+def _parsed(text: str) -> Node | None:
+    try:
+        return parse(text)
+    except UnreadableError:
+        return None
+
+
+_DECIMAL = re.compile(r"\(?(-?)(\d*)\.(\d+)(?:\*10\^\{?(-?\d{1,4})\}?|[eE]([-+]?\d{1,4}))?\)?(/100)?")
+
+
+def _is_rounding(truth: str, answer: str, wanted: Node, found: Node) -> bool:
+    """Tell whether one side is a decimal of six significant digits or more that rounds the other, exact side."""
+    decimals = [_DECIMAL.fullmatch(compact(text)) for text in (truth, answer)]
+    if all(decimals) or not any(decimals):
+        return False
+    match, decimal, exact = (decimals[0], wanted, found) if decimals[0] else (decimals[1], found, wanted)
+    assert match is not None  # noqa: S101 -- one of the two matched
+    if len((match[2] + match[3]).lstrip("0")) < 6:
+        return False
+    exponent = int(match[4] or match[5] or 0) - len(match[3]) - (2 if match[6] else 0)
+    return is_within(decimal, exact, Fraction(Decimal(1).scaleb(exponent)) / 2)

@@ -1,0 +1,109 @@
+r"""The exact rational value of an expression, where it has one.
+
+Invariant: work is bounded before it is done. The bits of a result are estimated first, so that a tower such as
+``10^{10^{10}}`` costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from rewards_lib.presets.math_expression import Node, OutOfDomainError, TooLargeError
+
+MAX_BITS = 200_000
+MAX_FACTORIAL = 5_000
+
+
+def exact_value(node: Node) -> Fraction | None:
+    """The rational value of an expression, None when it has none that is certain. Raises ``TooLargeError``.
+
+    A division by zero raises ``OutOfDomainError``.
+    """
+    if node.kind == "num":
+        value: Fraction = node.value
+        return value
+    operands = [exact_value(arg) for arg in node.args]
+    values = [operand for operand in operands if operand is not None]
+    if len(values) < len(operands) or node.kind in ("sym", "const"):
+        return None
+    return _bounded(_exact_operation(node, values))
+
+
+def _exact_operation(node: Node, values: list[Fraction]) -> Fraction | None:
+    first = values[0]
+    match node.kind:
+        case "neg":
+            return -first
+        case "degree":
+            return first
+        case "add":
+            return first + values[1]
+        case "mul":
+            return first * values[1]
+        case "div":
+            if not values[1]:
+                raise OutOfDomainError
+            return first / values[1]
+        case "pow":
+            return _exact_power(first, values[1])
+        case "fact":
+            return _exact_factorial(first)
+    return _exact_call(node.value, values)
+
+
+def _bounded(value: Fraction | None) -> Fraction | None:
+    if value is not None and value.numerator.bit_length() + value.denominator.bit_length() > MAX_BITS:
+        raise TooLargeError
+    return value
+
+
+def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    if exponent.denominator != 1:
+        root = _exact_root(base, exponent.denominator) if exponent.denominator <= 64 else None
+        return None if root is None else _exact_power(root, Fraction(exponent.numerator))
+    if base == 0 and exponent <= 0:
+        raise OutOfDomainError
+    if abs(base) != 1 and base != 0:
+        bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+        if abs(exponent) * bits > MAX_BITS:
+            raise TooLargeError
+        return base**exponent.numerator
+    return base if exponent.numerator % 2 or base >= 0 else -base
+
+
+def _exact_root(base: Fraction, degree: int) -> Fraction | None:
+    if base < 0:
+        return None
+    top, bottom = _integer_root(base.numerator, degree), _integer_root(base.denominator, degree)
+    return Fraction(top, bottom) if top is not None and bottom else None
+
+
+def _integer_root(value: int, degree: int) -> int | None:
+    """The exact root of a natural number, None when it is none; by Newton's method on integers."""
+    if value < 2:
+        return value
+    guess = 1 << (value.bit_length() + degree - 1) // degree
+    while True:
+        better = ((degree - 1) * guess + value // guess ** (degree - 1)) // degree
+        if better >= guess:
+            return guess if guess**degree == value else None
+        guess = better
+
+
+def _exact_factorial(value: Fraction) -> Fraction | None:
+    if value.denominator != 1 or value < 0:
+        return None
+    if value > MAX_FACTORIAL:
+        raise TooLargeError
+    return Fraction(math.factorial(value.numerator))
+
+
+def _exact_call(name: str, values: list[Fraction]) -> Fraction | None:
+    if name == "abs":
+        return abs(values[0])
+    if name == "root" and values[1].denominator == 1 and 1 < values[1] <= 64:
+        return _exact_root(values[0], values[1].numerator)
+    if name == "binom" and all(v.denominator == 1 and 0 <= v <= MAX_FACTORIAL for v in values):
+        return Fraction(math.comb(values[0].numerator, values[1].numerator))
+    return None

@@ -1,0 +1,185 @@
+r"""Mathematical texts in one spelling, and cut at their outermost separators.
+
+Invariant: normalising never merges two different answers; what is doubtful stays as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from rewards_lib.extraction import fold_digits
+
+_SYMBOLS = {
+    "−": "-", "–": "-", "‐": "-", "‑": "-", "﹣": "-", "×": "*", "·": "*", "⋅": "*", "∙": "*", "÷": "/", "∕": "/",
+    "π": r"\pi ", "∞": r"\infty ", "≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "≠": "!=", "∪": r"\cup ", "∩": r"\cap ",
+    "∈": r"\in ", "∅": r"\emptyset ", "√": r"\sqrt ", "°": r"\degree ", "±": r"\pm ", "θ": r"\theta ", "α": r"\alpha ",
+    "β": r"\beta ", "、": ",", "。": ".", "℃": r"\degree ", "′": "'", "’": "'", "¥": "元", "￥": "元",
+    "€": r"\text{euro}", "£": r"\text{pound}", "\u200b": "", "\u200c": "", "\u200d": "", "\ufeff": "", "\u2062": "",
+    "∠": r"\angle ", "△": r"\triangle ",
+}  # fmt: skip
+"""Characters that stand for a command or an operator; full width ASCII is folded by rule."""
+_COMMANDS = {
+    "dfrac": r"\frac", "tfrac": r"\frac", "cfrac": r"\frac", "dbinom": r"\binom", "tbinom": r"\binom", "leq": "<=",
+    "le": "<=", "leqslant": "<=", "geq": ">=", "ge": ">=", "geqslant": ">=", "lt": "<", "gt": ">", "neq": "!=",
+    "ne": "!=", "times": "*", "cdot": "*", "ast": "*", "div": "/", "lbrace": r"\{", "rbrace": r"\}", "varnothing": r"\emptyset ",
+    "degree": r"\degree ", "dots": r"\ldots ", "cdots": r"\ldots ", "dotsc": r"\ldots ", "lbrack": "[", "rbrack": "]",
+    "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "colon": ":", "land": r"\text{and}", "lor": r"\text{or}",
+    "textdollar": r"\dollar ", "euro": r"\text{euro}", "percent": "%",
+}  # fmt: skip
+_DROPPED = re.compile(
+    r"\\(?:left|right|middle)\s*\.(?!\d)|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|"
+    r"mathstrut|strut|[hv]?phantom\{[^{}]*\}|hspace\{[^{}]*\})(?![A-Za-z])|\$|(?<!\\)\\[()\[\]]"
+)
+_WRAPPER = re.compile(
+    r"\\(text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|mbox|hbox|operatorname|boldsymbol|bm)"
+    r"\s*\{([^{}]*)\}"
+)
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ", "0123456789-+n")
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+
+
+def normalise(text: str) -> str:
+    r"""Write a mathematical text in one spelling.
+
+    >>> normalise(r"$\dfrac{1}{2}\,\text{cm}$.")
+    '\\frac{1}{2} \\text{cm}'
+    """
+    text = _plain_characters(text).replace(r"\$", r"\dollar ").replace(r"\%", "%")
+    text = re.sub(r"(?<=\d)(?:\\[,!;: ]|\{,\}|~)(?=\d{3}(?!\d))", "", text)
+    text = re.sub(r"(?<!\\)\\[,;:! ]|~|\\(?:quad|qquad|enspace|thinspace|newline)(?![A-Za-z])", " ", text)
+    text = _DROPPED.sub("", text)
+    text = _WRAPPER.sub(_unwrap, text)
+    text = re.sub(r"\^\s*\{?\s*\\(?:circ|degree)(?![A-Za-z])\s*\}?", r"\\degree ", text)
+    text = re.sub(r"\\([A-Za-z]+)", lambda m: _COMMANDS.get(m[1], m[0]), text)
+    text = re.sub(r"\s+", " ", text).strip()
+    text = re.sub(r"(?:\s*[.,;](?<!\\[,;]))+$", "", text).strip()
+    return _join_thousands(text.removeprefix("=").strip())
+
+
+def _plain_characters(text: str) -> str:
+    if text.isascii():
+        return text
+    text = "".join(
+        _SYMBOLS.get(c) or (unicodedata.normalize("NFKC", c) if "！" <= c <= "～" else c)
+        for c in text
+        if _SYMBOLS.get(c) != ""
+    )
+    text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ]+", lambda m: "^{" + m[0].translate(_SUPERSCRIPTS) + "}", text)
+    text = re.sub(r"[₀₁₂₃₄₅₆₇₈₉]+", lambda m: "_{" + m[0].translate(_SUBSCRIPTS) + "}", text)
+    return fold_digits(text)[0]
+
+
+def _unwrap(match: re.Match[str]) -> str:
+    """Open a wrapper around mathematics; keep one around words, for words may be units or text."""
+    body = match[2].strip()
+    if re.fullmatch(r"per ?cent|percentage", body, re.IGNORECASE):
+        return "%"
+    is_unit = (body in UNIT_LETTERS and match[1].startswith(("text", "m"))) or re.fullmatch(
+        r"[A-Za-z]+/[A-Za-z]+", body
+    )
+    if is_unit or re.search(r"[^\W\d_]{2}|[\u4e00-\u9fff]", body):
+        return r"\text{" + body + "}"
+    return body if len(body) == 1 else f" {body} "
+
+
+UNIT_LETTERS = frozenset("mgshLlNJWVKAC")
+"""Single letters that name a unit when they stand upright after a number."""
+
+
+def _join_thousands(text: str) -> str:
+    """Write ``1,234`` and ``1 234`` without separators outside brackets; inside them a comma separates."""
+    if "," not in text and " " not in text:
+        return text
+    depths, depth = [], 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        depths.append(depth)
+
+    def joined(match: re.Match[str]) -> str:
+        return re.sub("[, ]", "", match[0]) if depths[match.start()] <= 0 else match[0]
+
+    return re.sub(r"(?<![\d.,/^_])\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?![\d,/]|\s*\\frac)", joined, text)
+
+
+def compact(text: str) -> str:
+    """Take out blanks that mean nothing: beside operators, brackets and commas everywhere outside words."""
+    return re.sub(r"\s+(?![A-Za-z])|(?<![A-Za-z])\s+", "", text)
+
+
+def is_balanced(text: str) -> bool:
+    """Tell whether the grouping braces match; brackets need not, as in ``[1,2)``."""
+    depth = 0
+    for mark in re.finditer(r"\\.|[{}]", text):
+        depth += (mark[0] == "{") - (mark[0] == "}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def split_top(text: str, separator: str) -> list[str]:
+    r"""Cut a text where the regular expression matches outside all brackets and environments.
+
+    >>> split_top("(1,2), 3", ",")
+    ['(1,2)', '3']
+    """
+    parts, depth, start = [], 0, 0
+    pattern = _splitter(separator)
+    for mark in pattern.finditer(text):
+        if mark["open"]:
+            depth += 1
+        elif mark["close"]:
+            depth -= 1
+        elif mark["separator"] and depth == 0:
+            parts.append(text[start : mark.start()].strip())
+            start = mark.end()
+    return [*parts, text[start:].strip()]
+
+
+_SPLITTERS: dict[str, re.Pattern[str]] = {}
+
+
+def _splitter(separator: str) -> re.Pattern[str]:
+    if separator not in _SPLITTERS:
+        _SPLITTERS[separator] = re.compile(
+            rf"(?P<open>\\begin\b|\\\{{|[(\[{{])|(?P<close>\\end\b|\\\}}|[)\]}}])|(?P<separator>{separator})|\\[A-Za-z]+|\\."
+        )
+    return _SPLITTERS[separator]
+
+
+def inside(text: str, opening: str, closing: str) -> str | None:
+    """What stands inside one pair of brackets around the whole text; None when they are not a pair."""
+    if not (text.startswith(opening) and text.endswith(closing)) or len(text) < len(opening) + len(closing):
+        return None
+    body = text[len(opening) : len(text) - len(closing)]
+    depth = 0
+    for mark in re.finditer(r"\\begin\b|\\end\b|\\[{}]|\\.|[()\[\]{}]", body):
+        depth += mark[0] in ("(", "[", "{", r"\{", r"\begin")
+        depth -= mark[0] in (")", "]", "}", r"\}", r"\end")
+        if depth < 0:
+            return None
+    return body.strip() if depth == 0 else None
+
+
+def fold_words(text: str) -> str:
+    """Fold a text answer: wrappers, case, white space, outer brackets and the final period are decoration."""
+    text = re.sub(r"\\text\s*\{([^{}]*)\}", r"\1", text)
+    text = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text)).strip().strip(".").strip()
+    text = text.removeprefix("(").removesuffix(")") if re.fullmatch(r"\([^()]*\)", text) else text
+    return text.strip().casefold()
+
+
+def is_text(text: str) -> bool:
+    r"""Tell whether an answer is words rather than mathematics: ``Paris``, ``\text{even}``, ``北京``.
+
+    Letters that are usual variables multiply when there are two of them (``xy``), not when there are more.
+    """
+    words = re.sub(r"\\text\s*\{([^{}]*)\}", r"\1", text).strip()
+    if re.search(r"[\d\\^_=<>+*/|{}\[\]]", words):
+        return False
+    if "\\text" in text or re.search(r"[^\x00-\x7f]", words):
+        return True
+    letters = re.sub(r"[\s().,'-]", "", words)
+    return len(letters) > 2 or (
+        len(letters) == 2 and not re.fullmatch(r"[abcxyzkmnpqrt]i?|i[abcxyz]|[abcxyzkmnpqrt]{2}", letters)
+    )
