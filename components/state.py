@@ -144,3 +144,22 @@ answered_before: Slot[Remembered[Answer] | None] = Slot("answered_before", _none
 
 renaming: Slot[int | None] = Slot("renaming_rule", _none)
 """Which rule of the mix is being renamed."""
+
+# --- Training metrics ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MetricFile:
+    """An export the visitor opened: an uploader forgets its files when another page is drawn."""
+
+    name: str
+    data: bytes
+    digest: str
+    """Of the content; what was read of it is cached under this name."""
+
+
+metric_files: Slot[tuple[MetricFile, ...]] = Slot("metric_files", tuple)
+metric_x: Slot[dict[str, str]] = Slot("metric_x", dict)
+"""By digest: the column chosen to count the steps."""
+metric_uploads: Slot[int] = Slot("metric_uploads", int)
+"""Raised after each upload, so that the uploader starts empty."""

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics.sniffing import CHUNK_BYTES, EXPORT_REMEDY, HEAD_BYTES, TextSource
+from rewards_lib.training_metrics.sniffing import CHUNK_BYTES, HEAD_BYTES, TextSource
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+DELIMITERS = {",": sentence("comma"), ";": sentence("semicolon"), "\t": sentence("tab")}
 """Delimiters and what people call them, the likelier first."""
 
 _RECORD = re.compile(r'(?:[^"\r\n]+|"[^"]*")*')
@@ -107,7 +107,7 @@ def read_header(source: TextSource) -> Header:
             "The first line has no comma, semicolon or tab: it is one column, {column!r}.",
             column=record.strip()[:80],
             where=source.name,
-            remedy=EXPORT_REMEDY,
+            remedy="Export the run's metrics as CSV and give that file.",
         )
     cells = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
     if all(_is_number(cell) for cell in cells):

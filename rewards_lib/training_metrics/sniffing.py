@@ -13,21 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from rewards_lib.contract import sentence
 from rewards_lib.errors import InputError
 
 HEAD_BYTES = 65_536
 CHUNK_BYTES = 4_194_304
-EXPORT_REMEDY = "Export the run's metrics as CSV and give that file."
 
-_LOOKS: tuple[tuple[bytes, str], ...] = (
-    (b"PK\x03\x04", "an Excel workbook (XLSX) or another ZIP archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook (XLS)"),
-    (b"%PDF", "a PDF document"),
-    (b"\x89PNG", "a picture (PNG)"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"PAR1", "a Parquet file"),
-    (b"SQLite format 3", "an SQLite database"),
+_LOOKS = (
+    (b"PK\x03\x04", sentence("an Excel workbook (XLSX) or another ZIP archive")),
+    (b"\xd0\xcf\x11\xe0", sentence("an old Excel workbook (XLS)")),
+    (b"%PDF", sentence("a PDF document")),
+    (b"\x89PNG", sentence("a picture (PNG)")),
+    (b"\x1f\x8b", sentence("a gzip archive")),
+    (b"PAR1", sentence("a Parquet file")),
+    (b"SQLite format 3", sentence("an SQLite database")),
 )
+"""The first bytes of other kinds of files, and what those are called."""
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|\?xml|!--|script|div)", re.IGNORECASE)
 
 
@@ -64,7 +65,7 @@ def sniff_text(data: bytes | Path, name: str) -> TextSource:
     with open_bytes(data) as stream:
         head = stream.read(HEAD_BYTES)
     if not head.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise InputError("The file is empty.", where=name, remedy=EXPORT_REMEDY)
+        raise InputError("The file is empty.", where=name, remedy="Export the run's metrics as CSV and give that file.")
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _transcoded(data, name, "utf-16", "UTF-16")
     if pattern := _utf16_pattern(head):
@@ -90,13 +91,18 @@ def _refuse_other_kinds(head: bytes, name: str) -> None:
     look = next((look for magic, look in _LOOKS if head.startswith(magic)), None)
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if look is None and _HTML.match(text):
-        look = "a web page (HTML), perhaps a log-in page that was saved in place of the export"
+        look = sentence("a web page (HTML), perhaps a log-in page that was saved in place of the export")
     if look is None and text[:1] in (b"{", b"["):
-        look = "JSON"
+        look = sentence("JSON")
     if look is None and b"\0" in head:
-        look = "binary data"
+        look = sentence("binary data")
     if look is not None:
-        raise InputError("This is not a table: it looks like {look}.", look=look, where=name, remedy=EXPORT_REMEDY)
+        raise InputError(
+            "This is not a table: it looks like {look}.",
+            look=look,
+            where=name,
+            remedy="Export the run's metrics as CSV and give that file.",
+        )
 
 
 def _first_fault(data: bytes | Path, name: str) -> int | None:
@@ -109,7 +115,7 @@ def _first_fault(data: bytes | Path, name: str) -> int | None:
                     "This is not a table: byte {offset} is NUL, so it looks like binary data.",
                     offset=offset + chunk.index(b"\0"),
                     where=name,
-                    remedy=EXPORT_REMEDY,
+                    remedy="Export the run's metrics as CSV and give that file.",
                 )
             pending = len(decoder.getstate()[0])
             try:

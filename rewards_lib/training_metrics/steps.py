@@ -54,6 +54,8 @@ _MOST_RESTARTS = 20
 class StepColumnError(InputError):
     """No column counts the steps; carries the numeric columns a person may choose from."""
 
+    code = "step_column"
+
     def __init__(self, columns: Sequence[str], choices: Sequence[str], where: str) -> None:
         self.choices = tuple(choices)
         super().__init__(
