@@ -69,7 +69,9 @@ class _NamedTuple:
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
         import typing
 
-        return typing.NamedTuple.__mro_entries__(bases)  # type: ignore[attr-defined, no-any-return]
+        entries = typing.NamedTuple.__mro_entries__  # type: ignore[attr-defined]
+        found: tuple[Any, ...] = entries(tuple(typing.NamedTuple if base is self else base for base in bases))
+        return found
 
 
 def _get_origin(annotation: Any) -> Any:
