@@ -115,7 +115,7 @@ def diff_view(old: str, new: str, *, key: str) -> None:
 def _row(line: DiffLine) -> dict[str, Any]:
     if line.change == "skipped":
         return {"change": "skipped", "text": _("{count} lines left out", count=line.count)}
-    return {"change": line.change, "text": line.text.replace("\r", "␍")}  # a line end that differs is seen
+    return {"change": line.change, "text": line.text.replace("\r", "\\r")}  # a line end that differs is seen
 
 
 @cache
