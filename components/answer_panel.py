@@ -10,8 +10,9 @@ from components.result_table import result_table, rule_table
 from components.run_panel import LOG_CHARACTERS
 from components.shell import plain_sentences, show_failure
 from components.state import Answer, Remembered
-from components.theme import duration, plain
+from components.theme import duration
 from rewards_lib.contract import MixResult, write_json
+from rewards_lib.strict_json import JsonError
 
 
 def badges(result: MixResult) -> str:
@@ -20,7 +21,7 @@ def badges(result: MixResult) -> str:
     parts = [
         f":green-badge[:material/check: {_('success')}]" if good else f":red-badge[:material/close: {_('failure')}]",
         f":gray-badge[{duration(result.duration_ms)}]",
-        f":gray-badge[{plain(result.mix_version)}]",
+        f":gray-badge[{_('draft')} {result.mix_version[:6]}]",
     ]
     if result.isolation:
         colour = {"A": "green", "B": "orange", "C": "red"}[result.isolation.tier]
@@ -46,7 +47,8 @@ def answer_panel(answer: Remembered[Answer], *, key: str) -> None:
     """Draw the answer: the exact JSON, then by completion, by rule, findings and the log."""
     result, error = answer.result.result, answer.result.error
     if error is not None:
-        show_failure(error)
+        show_failure(error, title=_("The request is not JSON") if isinstance(error, JsonError) else None)
+        st.caption(_("Nothing was scored."))
         return
     if result is None:
         return

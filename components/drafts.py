@@ -74,11 +74,7 @@ def saved_mark(draft: OpenDraft) -> None:
         st.markdown(f":small[:orange[:material/warning: {_('Not saved: changed elsewhere')}]]", width="content")
     elif draft.saved_at:
         told = _("Saved {time}", time=clock(draft.saved_at))
-        st.markdown(
-            f":small[:green[:material/check:] :gray[{told}]]",
-            width="content",
-            help=_("Drafts save themselves as you type."),
-        )
+        st.markdown(f":small[:green[:material/check:] :gray[{told}]]", width="content")
 
 
 def conflict_panel(draft: OpenDraft, text_of: Callable[[dict[str, Any]], str] | None = None) -> None:

@@ -22,7 +22,7 @@ def findings_list(findings: Sequence[Finding], *, key: str) -> None:
     """Draw the findings. Those with a line get a button that puts the editor's cursor there."""
     for index, finding in enumerate(in_order(findings)[:MAX_SHOWN]):
         told = f"{MARKS[finding.severity]} {plain(say(finding.message))}"
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
             if finding.line is not None:
                 st.button(
                     _("Line {line}", line=finding.line),
@@ -52,7 +52,7 @@ def counts(findings: Sequence[Finding]) -> str:
     if refused:
         parts.append(f":red[:material/error: {_('{count} refused', count=refused)}]")
     if hints:
-        parts.append(f":orange[:material/warning: {_('{count} hints', count=hints)}]")
+        parts.append(f":orange[:material/warning: {_('1 hint') if hints == 1 else _('{count} hints', count=hints)}]")
     lines = sorted({finding.line for finding in findings if finding.line is not None})
     if lines:
         shown = ", ".join(map(str, lines[:6])) + (" …" if len(lines) > 6 else "")

@@ -12,6 +12,8 @@ from components.theme import number, plain
 from rewards_lib.contract import JsonObject, write_json
 
 SHOWN_IN_SUMMARY = 3
+UNTELLING = frozenset({"answer_field", "after_think", "match", "mismatch"})
+"""Parameters that most presets share: they stand in the summary only when they were changed."""
 
 
 def parameter_form(schema: JsonObject, params: JsonObject, *, key: str) -> JsonObject:
@@ -38,7 +40,10 @@ def summary(schema: JsonObject, params: JsonObject) -> str:
     fields = schema.get("properties", {})
     changed = [name for name in fields if name in params and params[name] != fields[name].get("default")]
     rest = [
-        name for name, field in fields.items() if name not in changed and field.get("default") not in (None, "", [])
+        name
+        for name, field in fields.items()
+        if name not in changed and name not in UNTELLING and field.get("default") not in (None, "", "none")
+        if not isinstance(field.get("default"), list)
     ]
     told = [
         f"{name} {_short(params.get(name, fields[name].get('default')))}"

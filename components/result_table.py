@@ -16,12 +16,13 @@ from components.theme import UNSCORED, coloured, duration, number, plain, rule_m
 from rewards_lib.contract import MixResult, RuleResult, Score, ScoreState
 
 TABLE_CHARACTERS = 200
+LONG_TEXT_PX = 240
 
 
 def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected: int = 0, why: bool = False) -> int:
     """Draw one row a completion and return the index of the selected one.
 
-    ``texts`` are the completions, in order. With ``why`` a last column gives the reasons, for tables without detail.
+    ``texts`` are the completions, in order. With ``why`` the reasons stand in a last column and no row is selected.
     """
     columns = rule_columns(result)
     rows = table_rows(result, texts, why=why)
@@ -33,24 +34,30 @@ def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected:
         row_height=32,
         key=key,
         placeholder=UNSCORED,
-        on_select="rerun",
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [min(selected, len(rows) - 1)]}},
+        **({} if why else _selection(min(selected, len(rows) - 1))),
         column_config={
             "#": st.column_config.TextColumn(width=30),
-            "completion": st.column_config.TextColumn(_("completion"), width=150),
+            "completion": st.column_config.TextColumn(_("completion"), width=114),
             "reward": st.column_config.ProgressColumn(
-                _("reward"), min_value=low, max_value=high if high > low else low + 1, format="%.4g", width=100
+                _("reward"), min_value=low, max_value=high if high > low else low + 1, format="%.4g", width=88
             )
             if scored
             else st.column_config.TextColumn(_("reward"), width=80),
-            **{name: st.column_config.TextColumn(alignment="right", width=104) for name in columns},
+            **{name: st.column_config.TextColumn(alignment="right", width=92) for name in columns},
             "why": st.column_config.TextColumn(_("why"), width=260),
         },
         alt=_("What each of {count} completions earns by rule and in total", count=len(rows)),
     )
-    chosen = state.selection.rows  # type: ignore[union-attr]
+    chosen = [] if why else state.selection.rows
     return int(chosen[0]) if chosen else min(selected, len(rows) - 1)
+
+
+def _selection(row: int) -> dict[str, Any]:
+    return {
+        "on_select": "rerun",
+        "selection_mode": "single-row",
+        "selection_default": {"selection": {"rows": [row]}},
+    }
 
 
 def rule_columns(result: MixResult) -> list[str]:
@@ -90,12 +97,16 @@ def completion_detail(result: MixResult, index: int, text: str, *, key: str) -> 
     """Draw one completion: its sum in the rules' colours, its text, one line a rule with the reason."""
     with st.container(border=True, gap="xsmall", key=key):
         st.markdown(sum_line(result, index))
-        st.code(
-            text or _("(an empty completion)"), language=None, wrap_lines=True, height=min(260, 60 + len(text) // 3)
-        )
+        shown = text or _("(an empty completion)")
+        st.code(shown, language=None, wrap_lines=True, height=LONG_TEXT_PX if is_long(text) else "content")
         st.markdown(
             "  \n".join(reason_line(rule, place, rule.scores[index]) for place, rule in enumerate(result.rules))
         )
+
+
+def is_long(text: str) -> bool:
+    """Whether a completion takes more than about ten lines, and so gets a box that scrolls."""
+    return len(text) > 800 or text.count("\n") > 10
 
 
 def sum_line(result: MixResult, index: int) -> str:
@@ -155,7 +166,7 @@ def rule_table(result: MixResult, *, key: str) -> None:
         for rule in result.rules
     ]
     heads = {"scored": _("scored"), "mean": _("mean"), "time": _("time")}
-    right = {name: st.column_config.TextColumn(head, alignment="right", width=70) for name, head in heads.items()}
+    right = {name: st.column_config.TextColumn(head, alignment="right", width=62) for name, head in heads.items()}
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
@@ -164,7 +175,7 @@ def rule_table(result: MixResult, *, key: str) -> None:
         alt=_("Status and time by rule"),
         column_config={
             "rule": st.column_config.TextColumn(_("rule"), width=110),
-            "from": st.column_config.TextColumn(_("from"), width=200),
+            "from": st.column_config.TextColumn(_("from"), width=150),
             **right,
             "status": st.column_config.MultiselectColumn(
                 _("status"), options=["success", "failure"], color=["green", "red"], width=90

@@ -114,7 +114,7 @@ def _worked_example(preset: Preset) -> None:
     example = preset.examples[0]
     text = Completion(example.completions[0]).text
     against = f" {_('against')} `{example.answer}`" if example.answer is not None else ""
-    st.caption(f"{_('Example')} `{text[:120]}`{against} {_('earns')} **{number(example.rewards[0])}**")
+    st.caption(f"{_('Example')} `{text[:48]}`{against} {_('earns')} **{number(example.rewards[0])}**")
 
 
 def _tell_what_is_wrong(preset: str, params: JsonObject) -> None:

@@ -44,13 +44,12 @@ def run_table(rule: RuleResult, texts: Sequence[str], *, key: str) -> None:
 
 
 def run_sentence(result: MixResult) -> str:
-    """What became of the run, in one sentence with the author's line."""
+    """What became of the run, in one sentence; the executor's own names the author's line."""
     rule = result.rules[0]
     if rule.error:
-        line = _("Line {line}: ", line=rule.error_line) if rule.error_line else ""
         unscored = sum(score.state is ScoreState.FAILED for score in rule.scores)
         told = _("{count} of {total} completions are unscored, not 0.", count=unscored, total=len(rule.scores))
-        return f":red[:material/error:] **{plain(line + say(rule.error))}**  \n{told}"
+        return f":red[:material/error:] **{plain(say(rule.error))}**  \n{told}"
     abstained = sum(score.state is ScoreState.ABSTAINED for score in rule.scores)
     told = _("{count} of {total} completions scored.", count=len(rule.scores) - abstained, total=len(rule.scores))
     return f":green[:material/check:] {told}"

@@ -119,11 +119,11 @@ def panel_head(title: str, small: str = "", right: Callable[[], None] | None = N
                 right()
 
 
-def show_failure(error: RewardConsoleError) -> None:
+def show_failure(error: RewardConsoleError, *, title: str | None = None) -> None:
     """One sentence in a red block: what happened, where, what to do."""
     place = f"{theme.plain(error.where)}: " if error.where and not isinstance(error, PolicyError) else ""
     remedy = f"  \n{theme.plain(say(error.remedy))}" if error.remedy else ""
-    st.error(f"{place}{theme.plain(say(error.message))}{remedy}", icon=":material/error:")
+    st.error(f"{place}{theme.plain(say(error.message))}{remedy}", title=title, icon=":material/error:")
 
 
 def show_result_error(result: MixResult) -> None:
@@ -132,11 +132,10 @@ def show_result_error(result: MixResult) -> None:
 
 
 def plain_sentences(result: MixResult) -> str:
-    """The error of each rule that failed, a line each, with the author's line where it is known."""
+    """The error of each rule that failed, a line each."""
     lines = []
     for rule in result.rules:
         if rule.error:
-            line = _("line {line}: ", line=rule.error_line) if rule.error_line else ""
             name = f"{rule.name}: " if len(result.rules) > 1 else ""
-            lines.append(theme.plain(f"{name}{line}{say(rule.error)}"))
+            lines.append(theme.plain(f"{name}{say(rule.error)}"))
     return "  \n".join(lines)

@@ -34,14 +34,15 @@ rename_dialog(draft)
 left, right = st.columns([5, 7], gap="medium")
 
 with left:
-    rules = draft.content.get("rules", [])
-    shell.panel_head(
-        _("Mix {name}", name=plain(draft.name)),
-        _("{count} of {limit} rules, each × its weight", count=len(rules), limit=MAX_RULES),
-        lambda: mix_menu(draft),
-    )
+    head = st.container()
     drafts.conflict_panel(draft)
     drafts.autosave(draft, rule_cards(draft, key="rule"))
+    with head:  # drawn last, so that it tells of this very save
+        shell.panel_head(
+            _("Mix {name}", name=plain(draft.name)),
+            _("{count} of {limit} rules, each × its weight", count=len(draft.content["rules"]), limit=MAX_RULES),
+            lambda: mix_menu(draft),
+        )
     add_rule(draft, sorted(one.name for one in cache.store().list_drafts("function")), key="rule")
 
 with right:

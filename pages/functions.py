@@ -24,7 +24,7 @@ def actions() -> None:
     function_draft.function_menu(draft)
     if st.button(_("Publish …"), icon=":material/cloud_upload:", key="publish"):
         function_draft.publish_dialog(draft)
-    pressed["run"] = st.button(_("Run"), type="primary", icon=":material/play_arrow:", key="run")
+    pressed["run"] = st.button(_("Run"), type="primary", icon=":material/play_arrow:", key="run", shortcut="Ctrl+Enter")
 
 
 shell.page_head(
@@ -33,7 +33,9 @@ shell.page_head(
 function_draft.chooser()
 write, came = st.columns([6.4, 5], gap="medium")
 editor_key = f"editor_{draft.name}"
-findings = cache.findings(current_text(draft.content["source"], key=editor_key, version=draft.epoch))
+text = current_text(draft.content["source"], key=editor_key, version=draft.epoch)
+drafts.autosave(draft, draft.content | {"source": text})
+findings = cache.findings(text)
 
 with write:
     shell.panel_head("reward.py", counts(findings), lambda: drafts.saved_mark(draft))
@@ -47,7 +49,6 @@ with write:
         goto=state.go_to_line.get(),
     )
     state.go_to_line.clear()
-    drafts.autosave(draft, draft.content | {"source": event.value})
 
 with came:
     payload = current_sample()
@@ -73,9 +74,9 @@ with came:
     with logs:
         run_panel.log_view(run.result if run else None)
     with requirements:
-        text = requirements_panel(draft)
+        wanted = requirements_panel(draft)
     with network:
         hosts = run_panel.network_view(draft, run.result.rules[0].network_calls if run else ())
     with versions:
         version_list(draft, function_draft.versions_of(draft.name))
-    drafts.autosave(draft, draft.content | {"requirements": text, "allow_hosts": hosts})
+    drafts.autosave(draft, draft.content | {"requirements": wanted, "allow_hosts": hosts})

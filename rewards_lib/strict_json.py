@@ -102,11 +102,15 @@ def decode_utf8(data: bytes, *, name: str = "") -> str:
 
 def _explained(error: json.JSONDecodeError, text: str, name: str) -> JsonError:
     message = error.msg.removesuffix(" at") if error.msg.startswith("Invalid control") else error.msg
+    before = text[: error.pos].rstrip()
+    if before.endswith(",") and text[error.pos : error.pos + 1] in ("}", "]"):
+        message = "found a comma before the closing {bracket}."
+        return JsonError(
+            message, text, len(before) - 1, name=name, remedy="Take the comma out.", bracket=text[error.pos]
+        )
     key = next((key for key in _MEANINGS if error.msg.startswith(key)), None)
     what, remedy = _MEANINGS[key] if key else (message, "")
     place = min(error.pos, len(text))
-    if key == "Expecting property name enclosed in double quotes" and text[place : place + 1] == "}":
-        place = text.rfind(",", 0, place) if "," in text[:place] else place  # Python 3.11 points behind the comma
     return JsonError(what, text, place, name=name, remedy=remedy, found=_found(text, place))
 
 

@@ -16,7 +16,8 @@ from tests.strategies import json_values
 @pytest.mark.parametrize(
     ("text", "line", "column", "says"),
     [
-        ('{\n "a": 1,\n}', 2, 8, "a comma where a name"),
+        ('{\n "a": 1,\n}', 2, 8, "a comma before the closing }"),
+        ('["x", ]', 1, 5, "a comma before the closing ]"),
         ("{'a': 1}", 1, 2, "a single quote where a name"),
         ('{"a" 1}', 1, 6, "a colon belongs"),
         ('{"a": 1 "b": 2}', 1, 9, "a comma or the closing bracket"),
