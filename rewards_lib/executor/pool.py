@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from rewards_lib.contract import Isolation, Tier
 from rewards_lib.errors import DependencyError
-from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailable, ZygoteProcess
+from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailableError, ZygoteProcess, starter
 
 _MOST_ZYGOTES = 4
 _IDLE_SECONDS = 600.0
@@ -25,21 +25,25 @@ _TIERS: tuple[Tier, ...] = ("A", "B", "C")
 class ZygotePool:
     """Starts, shares and retires zygotes. Thread-safe."""
 
-    def __init__(self, require: Tier | None, forced: Tier | None) -> None:
+    def __init__(self, require: Tier | None, candidates: tuple[WorkerPlan, ...] | None = None) -> None:
         self._require = require
-        self._forced = forced
-        self._lock = threading.RLock()
+        self._candidates = candidates or _machine_candidates()
+        self._lock = threading.Lock()
+        self._starting: dict[WorkerPlan, threading.Lock] = {}
+        self._choosing = threading.Lock()
+        self._reset()
+
+    def _reset(self) -> None:
         self._zygotes: dict[WorkerPlan, ZygoteProcess] = {}
         self._best: WorkerPlan | None = None
         """The confinement that passed its self-test on this machine: tier and kind of namespace."""
-        self._lacks: tuple[str, ...] = ()
         self._isolation: Isolation | None = None
         self._closed = False
         self._pid = os.getpid()
 
     @contextmanager
     def lease(self, plan: WorkerPlan) -> Iterator[ZygoteProcess]:
-        """Lend the zygote of a plan (its tier is filled in here); it is not retired meanwhile."""
+        """Lend the zygote of a plan (its confinement is filled in here); it is not retired meanwhile."""
         zygote = self._borrow(plan)
         try:
             yield zygote
@@ -50,13 +54,12 @@ class ZygotePool:
 
     def isolation(self, plan: WorkerPlan) -> Isolation:
         """How a run of this plan is confined; starts its zygote when none has been started yet."""
-        with self._lock:
-            if self._isolation is None:
-                with self.lease(plan):
-                    pass
-            if self._isolation is None:
-                raise DependencyError("The worker processes of this machine cannot be started.")
-            return self._isolation
+        if self._isolation is None:
+            with self.lease(plan):
+                pass
+        if self._isolation is None:
+            raise DependencyError("The worker processes of this machine cannot be started.")
+        return self._isolation
 
     def close(self) -> None:
         """End every zygote."""
@@ -67,79 +70,100 @@ class ZygotePool:
         for zygote in zygotes:
             zygote.close()
 
+    def retire(self) -> None:
+        """Close zygotes that nobody has used for ten minutes, and the oldest idle ones beyond four."""
+        now = time.monotonic()
+        with self._lock:
+            idle = [zygote for zygote in self._zygotes.values() if zygote.runs == 0]
+            idle.sort(key=lambda zygote: zygote.used_at)
+            too_many = len(self._zygotes) - _MOST_ZYGOTES
+            old = [
+                zygote for place, zygote in enumerate(idle) if place < too_many or now - zygote.used_at > _IDLE_SECONDS
+            ]
+            for zygote in old:
+                self._zygotes.pop(zygote.plan, None)
+        for zygote in old:
+            zygote.close()
+
     def _borrow(self, plan: WorkerPlan) -> ZygoteProcess:
         with self._lock:
             if self._closed:
                 raise DependencyError("The executor is closed.")
             if self._pid != os.getpid():  # a fork of the console: the zygotes are the parent's
-                self._pid, self._zygotes = os.getpid(), {}
-            full = replace(plan, tier=self._best.tier, own_namespace=self._best.own_namespace) if self._best else plan
-            zygote = self._zygotes.get(full) if self._best else None
-            if zygote is None or not zygote.is_alive:
-                zygote = self._start(plan)
-            zygote.runs += 1
-            self._retire(keep=zygote)
-            return zygote
+                self._reset()
+        full = self._confined(plan)
+        with self._lock:
+            own_lock = self._starting.setdefault(full, threading.Lock())
+        with own_lock:
+            with self._lock:
+                zygote = self._zygotes.get(full)
+                if zygote is not None and zygote.is_alive:
+                    zygote.runs += 1
+                    zygote.used_at = time.monotonic()
+                    return zygote
+            return self._replace(full, zygote)
 
-    def _start(self, plan: WorkerPlan) -> ZygoteProcess:
-        if self._best is not None:
-            full = replace(plan, tier=self._best.tier, own_namespace=self._best.own_namespace)
-            dead = self._zygotes.pop(full, None)
-            if dead is not None:
-                dead.close()
-            try:
-                zygote = ZygoteProcess(full)
-            except WorkerUnavailable as error:
-                raise DependencyError("The worker process cannot be started: {why}.", why=str(error)) from None
-        else:
-            zygote = self._find_best(plan)
-        self._zygotes[zygote.plan] = zygote
+    def _replace(self, full: WorkerPlan, dead: ZygoteProcess | None) -> ZygoteProcess:
+        if dead is not None:
+            dead.close()
+        try:
+            zygote = ZygoteProcess(full)
+        except WorkerUnavailableError as error:
+            raise DependencyError("The worker process cannot be started: {why}.", why=str(error)) from None
+        self._keep(zygote, runs=1)
+        self.retire()
         return zygote
 
-    def _find_best(self, plan: WorkerPlan) -> ZygoteProcess:
+    def _keep(self, zygote: ZygoteProcess, *, runs: int) -> None:
+        with self._lock:
+            zygote.runs = runs
+            self._zygotes[zygote.plan] = zygote
+            closed = self._closed
+        if closed:
+            zygote.close()
+
+    def _confined(self, plan: WorkerPlan) -> WorkerPlan:
+        """Fill in the confinement, finding out the machine's best when this is the first use."""
+        with self._choosing:
+            if self._best is None:
+                self._choose(plan)
+            best = self._best
+        if best is None:
+            raise DependencyError("The worker processes of this machine cannot be started.")
+        return replace(plan, tier=best.tier, own_namespace=best.own_namespace, bare=best.bare)
+
+    def _choose(self, plan: WorkerPlan) -> None:
         """Try the tiers from the best down; the first whose self-test passes is this machine's tier."""
         lacks: list[str] = []
-        for tier, own_namespace in self._candidates():
-            if self._require is not None and _TIERS.index(tier) > _TIERS.index(self._require):
+        for candidate in self._candidates:
+            if self._require is not None and _TIERS.index(candidate.tier) > _TIERS.index(self._require):
                 break
+            full = replace(plan, tier=candidate.tier, own_namespace=candidate.own_namespace, bare=candidate.bare)
             try:
-                zygote = ZygoteProcess(replace(plan, tier=tier, own_namespace=own_namespace))
-            except WorkerUnavailable as error:
-                lacks.append(f"tier {tier}: {error}")
+                zygote = ZygoteProcess(full)
+            except WorkerUnavailableError as error:
+                lacks.append(f"tier {candidate.tier}: {error}")
                 continue
-            if zygote.failures:
-                lacks.append(f"tier {tier}: a confined process could {', '.join(zygote.failures)}")
+            if zygote.failures and candidate.tier != "C":
+                lacks.append(f"tier {candidate.tier}: a confined process could {', '.join(zygote.failures)}")
                 zygote.close()
                 continue
-            self._best = zygote.plan
-            lacks += [f"the worker can {entry}" for entry in zygote.failures]
-            self._isolation = Isolation(tier, (*zygote.layers, "language policy"), tuple(lacks))
-            return zygote
+            lacks += [f"code could {entry}" for entry in zygote.failures]
+            self._isolation = Isolation(candidate.tier, (*zygote.layers, "language policy"), tuple(lacks))
+            self._best = full
+            self._keep(zygote, runs=0)
+            starter.repeat(self.retire)
+            return
         raise DependencyError(
             "Isolation tier {required} is required and this machine does not offer it: {reasons}.",
-            required=self._require or "C",
-            reasons="; ".join(lacks) or "no tier was tried",
+            required=self._require or "C", reasons="; ".join(lacks) or "no tier was tried",
             remedy="Install bubblewrap and libseccomp, or require a lower tier.",
-        )
+        )  # fmt: skip
 
-    def _candidates(self) -> list[tuple[Tier, bool]]:
-        if self._forced is not None:
-            return [(self._forced, False)]
-        if sys.platform != "linux":
-            return [("C", False)]
-        return [("A", False), ("A", True), ("B", False), ("C", False)] if os.getuid() == 0 else [
-            ("A", True), ("B", False), ("C", False),
-        ]  # fmt: skip
 
-    def _retire(self, keep: ZygoteProcess) -> None:
-        """Close zygotes that nobody has used for a while, and the oldest idle ones beyond four."""
-        now = time.monotonic()
-        idle = sorted(
-            (zygote for zygote in self._zygotes.values() if zygote.runs == 0 and zygote is not keep),
-            key=lambda zygote: zygote.used_at,
-        )
-        too_many = len(self._zygotes) - _MOST_ZYGOTES
-        for place, zygote in enumerate(idle):
-            if place < too_many or now - zygote.used_at > _IDLE_SECONDS:
-                self._zygotes.pop(zygote.plan, None)
-                zygote.close()
+def _machine_candidates() -> tuple[WorkerPlan, ...]:
+    """What to try, best first. Real root builds the namespaces itself; where it may not, a user namespace might do."""
+    if sys.platform != "linux":
+        return (WorkerPlan("C"),)
+    namespaces = (WorkerPlan("A"), WorkerPlan("A", own_namespace=True))
+    return (*(namespaces if os.getuid() == 0 else namespaces[1:]), WorkerPlan("B"), WorkerPlan("C"))

@@ -5,6 +5,7 @@ Invariant: when ``RunChannel`` is closed no descriptor of the run is open here a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -18,7 +19,7 @@ from typing import Any
 
 from rewards_lib.executor.gateway import Gateway
 from rewards_lib.executor.limits import Limits
-from rewards_lib.executor.zygotes import WorkerUnavailable, ZygoteProcess
+from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
 _FLOOD_BYTES = 16 << 20
 _KILL_GRACE_SECONDS = 2.0
@@ -155,7 +156,7 @@ class RunChannel:
             self.deadline = time.monotonic() + _KILL_GRACE_SECONDS
             try:
                 self._zygote.kill_run(self._run_id)
-            except WorkerUnavailable:
+            except WorkerUnavailableError:
                 self._zygote.close()
 
     def _read(self, name: str) -> Iterator[dict[str, Any]]:
@@ -208,10 +209,8 @@ class RunChannel:
     def close(self) -> None:
         """Release everything; a child that is still there is killed."""
         if "status" in self._ends and self.end.status is None and self.end.killed_for is None:
-            try:
+            with contextlib.suppress(WorkerUnavailableError):
                 self._zygote.kill_run(self._run_id)
-            except WorkerUnavailable:
-                pass
         for name in list(self._ends):
             self._drop(name)
         self._selector.close()

@@ -17,7 +17,136 @@ from rewards_lib.executor.worker.confine import PID_MARK
 _CLONE_THREAD, _SOCK_DGRAM, _SOCK_TYPE_MASK = 0x10000, 2, 0xF
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
-_ALWAYS_REFUSED = ["execve", "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal", "pidfd_open", "pidfd_getfd", "tkill", "mount", "umount2", "pivot_root", "chroot", "setns", "unshare", "open_tree", "move_mount", "fsopen", "fsmount", "fsconfig", "fspick", "mount_setattr", "bpf", "perf_event_open", "keyctl", "add_key", "request_key", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "swapon", "swapoff", "acct", "quotactl", "syslog", "open_by_handle_at", "name_to_handle_at", "personality", "modify_ldt", "ioperm", "iopl", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semctl", "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr", "memfd_create", "memfd_secret", "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capset", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "mknod", "mknodat", "symlink", "symlinkat", "link", "linkat", "utime", "utimes", "utimensat", "futimesat", "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark", "setpriority", "ioprio_set", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "sethostname", "setdomainname", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "bind", "listen", "connect", "accept", "accept4", "socketcall"]
+_ALWAYS_REFUSED = [
+    "execve",
+    "execveat",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "kcmp",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "pidfd_send_signal",
+    "pidfd_open",
+    "pidfd_getfd",
+    "tkill",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "setns",
+    "unshare",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsmount",
+    "fsconfig",
+    "fspick",
+    "mount_setattr",
+    "bpf",
+    "perf_event_open",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "userfaultfd",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "kexec_load",
+    "kexec_file_load",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "acct",
+    "quotactl",
+    "syslog",
+    "open_by_handle_at",
+    "name_to_handle_at",
+    "personality",
+    "modify_ldt",
+    "ioperm",
+    "iopl",
+    "shmget",
+    "shmat",
+    "shmctl",
+    "msgget",
+    "msgsnd",
+    "msgrcv",
+    "msgctl",
+    "semget",
+    "semop",
+    "semtimedop",
+    "semctl",
+    "mq_open",
+    "mq_unlink",
+    "mq_timedsend",
+    "mq_timedreceive",
+    "mq_notify",
+    "mq_getsetattr",
+    "memfd_create",
+    "memfd_secret",
+    "setuid",
+    "setgid",
+    "setreuid",
+    "setregid",
+    "setresuid",
+    "setresgid",
+    "setfsuid",
+    "setfsgid",
+    "setgroups",
+    "capset",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "fchown",
+    "lchown",
+    "fchownat",
+    "mknod",
+    "mknodat",
+    "symlink",
+    "symlinkat",
+    "link",
+    "linkat",
+    "utime",
+    "utimes",
+    "utimensat",
+    "futimesat",
+    "setxattr",
+    "lsetxattr",
+    "fsetxattr",
+    "removexattr",
+    "lremovexattr",
+    "fremovexattr",
+    "inotify_init",
+    "inotify_init1",
+    "inotify_add_watch",
+    "fanotify_init",
+    "fanotify_mark",
+    "setpriority",
+    "ioprio_set",
+    "sched_setaffinity",
+    "sched_setscheduler",
+    "sched_setparam",
+    "sched_setattr",
+    "sethostname",
+    "setdomainname",
+    "settimeofday",
+    "clock_settime",
+    "adjtimex",
+    "clock_adjtime",
+    "bind",
+    "listen",
+    "connect",
+    "accept",
+    "accept4",
+    "socketcall",
+]
 """Refused with EPERM in the zygote and in its children."""
 
 
@@ -56,7 +185,7 @@ def missing_reason() -> str:
 def _build() -> Filters:
     import pyseccomp
 
-    return Filters(zygote=_export(_common(pyseccomp)), child=_export(_strict(pyseccomp, _common(pyseccomp))))
+    return Filters(zygote=_export(_common(pyseccomp)), child=_export(_strict(pyseccomp)))
 
 
 def _common(seccomp: Any) -> Any:
@@ -72,7 +201,10 @@ def _common(seccomp: Any) -> Any:
     return rules
 
 
-def _strict(seccomp: Any, rules: Any) -> Any:
+def _strict(seccomp: Any) -> Any:
+    """What children lose beyond the zygote's filter, which they inherit: filters stack."""
+    rules = seccomp.SyscallFilter(seccomp.ALLOW)
+    rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
     refuse = seccomp.ERRNO(errno.EPERM)
     rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags lie in memory; glibc falls back to clone
     rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, 0))

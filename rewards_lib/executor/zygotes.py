@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -29,6 +30,7 @@ _PACKETS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGR
 _BIGGEST_PACKET = 1 << 17
 _BOOT_SECONDS = 60.0
 _SEND_SECONDS = 5.0
+_CHORE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,12 @@ class WorkerPlan:
     """Runs our own code: no language policy."""
     own_namespace: bool = False
     """Tier A: build a user namespace even as root."""
+    bare: bool = False
+    """Tier C: leave out even what this machine could add; only for tests of the language policy."""
     preload: tuple[str, ...] = field(default=(), compare=False)
 
 
-class WorkerUnavailable(Exception):
+class WorkerUnavailableError(Exception):
     """A zygote did not start, or is gone. Internal to the executor."""
 
 
@@ -58,6 +62,7 @@ class _Starter:
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._pid = 0
+        self._chores: list[weakref.WeakMethod[Callable[[], None]]] = []
 
     def call(self, job: Callable[[], Any]) -> Any:
         """Run a job in the thread and return its result."""
@@ -70,17 +75,34 @@ class _Starter:
         self._jobs.put((job, result))
         return result.result()
 
-    @staticmethod
-    def _work(jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]]) -> None:
+    def repeat(self, chore: Callable[[], None]) -> None:
+        """Call a bound method about once a minute, as long as its object lives."""
+        with self._lock:
+            self._chores.append(weakref.WeakMethod(chore))
+
+    def _work(self, jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]]) -> None:
         while True:
-            job, result = jobs.get()
+            try:
+                job, result = jobs.get(timeout=_CHORE_SECONDS)
+            except queue.Empty:
+                self._do_chores()
+                continue
             try:
                 result.set_result(job())
             except BaseException as error:
                 result.set_exception(error)
 
+    def _do_chores(self) -> None:
+        with self._lock:
+            self._chores = [chore for chore in self._chores if chore() is not None]
+            calls = [chore() for chore in self._chores]
+        for call in calls:
+            if call is not None:
+                call()
 
-_starter = _Starter()
+
+starter = _Starter()
+"""The one starter of this process."""
 
 
 class ZygoteProcess:
@@ -100,7 +122,7 @@ class ZygoteProcess:
         self._control = near
         near.settimeout(_SEND_SECONDS)
         with far:
-            self._process: subprocess.Popen[bytes] = _starter.call(lambda: _spawn(plan, far))
+            self._process: subprocess.Popen[bytes] = starter.call(lambda: _spawn(plan, far))
         try:
             self._greet()
         except BaseException:
@@ -110,7 +132,7 @@ class ZygoteProcess:
     def _greet(self) -> None:
         hello = self._read_hello(_configuration(self.plan))
         if not hello.get("ready"):
-            raise WorkerUnavailable(str(hello.get("why")))
+            raise WorkerUnavailableError(str(hello.get("why")))
         bubblewrap = ("bubblewrap",) if self.plan.tier == "A" else ()
         self.layers = (*bubblewrap, *hello["layers"], "rlimits")
         self.failures = tuple(hello["failures"])
@@ -121,9 +143,9 @@ class ZygoteProcess:
             ready, _, _ = select.select([self._control], [], [], _BOOT_SECONDS)
             message = self._control.recv(_BIGGEST_PACKET) if ready else b""
         except OSError as error:
-            raise WorkerUnavailable(self._last_words() or str(error)) from None
+            raise WorkerUnavailableError(self._last_words() or str(error)) from None
         if not message:
-            raise WorkerUnavailable(self._last_words() or "the worker did not start")
+            raise WorkerUnavailableError(self._last_words() or "the worker did not start")
         hello: dict[str, Any] = json.loads(message)
         return hello
 
@@ -140,7 +162,7 @@ class ZygoteProcess:
         return self._process.poll() is None
 
     def send(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-        """Send one request; raises ``WorkerUnavailable`` when the zygote is gone or stuck."""
+        """Send one request; raises ``WorkerUnavailableError`` when the zygote is gone or stuck."""
         ancillary = []
         if descriptors:
             ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
@@ -148,7 +170,7 @@ class ZygoteProcess:
             with self._lock:
                 self._control.sendmsg([json.dumps(request).encode()], ancillary)
         except OSError as error:
-            raise WorkerUnavailable(str(error)) from None
+            raise WorkerUnavailableError(str(error)) from None
 
     def keep_warm(self, modules: Sequence[str]) -> None:
         """Import modules once in the zygote, so that later runs find them loaded."""
@@ -177,7 +199,7 @@ def _spawn(plan: WorkerPlan, far: socket.socket) -> subprocess.Popen[bytes]:
     if plan.tier == "A":
         program = places.bubblewrap()
         if program is None:
-            raise WorkerUnavailable("bubblewrap is not installed")
+            raise WorkerUnavailableError("bubblewrap is not installed")
         readable = _readable(plan)
         command = places.bubblewrap_command(program, readable, command, own_namespace=_needs_namespace(plan))
     return subprocess.Popen(
@@ -203,12 +225,17 @@ def _configuration(plan: WorkerPlan) -> bytes:
         "tier": plan.tier, "site": list(plan.site), "folders": dict(plan.folders), "preload": list(plan.preload),
         "trusted": plan.trusted, "readable": readable, "become_nobody": becomes_nobody,
         "keep_reading": plan.tier == "B" and not places.is_reachable_by_nobody(readable),
-        "own_user": becomes_nobody or plan.tier == "A",
+        "own_user": becomes_nobody or plan.tier == "A", "bare": plan.bare, **_filters(plan),
     }  # fmt: skip
-    if plan.tier != "C":
-        filters = syscall_filter.build_filters()
-        if filters is None:
-            raise WorkerUnavailable(syscall_filter.missing_reason())
-        config["zygote_filter"] = b64encode(filters.zygote).decode()
-        config["child_filter"] = b64encode(filters.child).decode()
     return json.dumps(config).encode()
+
+
+def _filters(plan: WorkerPlan) -> dict[str, str]:
+    if plan.bare or sys.platform != "linux":
+        return {"zygote_filter": "", "child_filter": ""}
+    filters = syscall_filter.build_filters()
+    if filters is None:
+        if plan.tier != "C":
+            raise WorkerUnavailableError(syscall_filter.missing_reason())
+        return {"zygote_filter": "", "child_filter": ""}
+    return {"zygote_filter": b64encode(filters.zygote).decode(), "child_filter": b64encode(filters.child).decode()}

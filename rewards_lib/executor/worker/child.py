@@ -6,6 +6,7 @@ pipe, and the host checks all of it.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import json
@@ -18,7 +19,7 @@ from typing import Any
 from .compiling import compile_source
 from .facades import plain_module, user_module
 from .messages import wrap_completion
-from .readings import UnusableResult, read_result
+from .readings import UnusableResultError, read_result
 from .refusals import Row, Words, sentence
 from .tracebacks import describe, show_source
 
@@ -59,7 +60,7 @@ def limit_threads(most: int) -> None:
             raise RuntimeError(f"can't start new thread: the limit of {most} threads is reached")
         return start(*arguments)
 
-    _thread.start_new_thread = start_counted  # type: ignore[assignment]
+    _thread.start_new_thread = start_counted
     threading._start_new_thread = start_counted  # type: ignore[attr-defined]
 
 
@@ -102,11 +103,11 @@ def _run_function(payload: Row) -> None:
         module, imported = plain_module(), []
     try:
         row.update(_call(code, module.__dict__, payload))
-    except UnusableResult as fault:
+    except UnusableResultError as fault:
         row["fault"] = fault.words.to_json()
     except BaseException as error:
         row["raised"] = describe(error)
-    row["imported"] = sorted(set(imported) - loaded)
+    row["imported"] = sorted(set(imported) - loaded) if row.get("status") == "success" and _is_alone() else []
     _flush()
     emit({"result": row})
 
@@ -116,7 +117,7 @@ def _call(code: Any, namespace: dict[str, Any], payload: Row) -> Row:
     exec(code, namespace)
     function = namespace.get("reward_fn")
     if not callable(function):
-        raise UnusableResult(_no_function(namespace, function))
+        raise UnusableResultError(_no_function(namespace, function))
     completions = [wrap_completion(completion) for completion in payload["completions"]]
     emit({"phase": "call"})
     start = time.perf_counter()
@@ -124,7 +125,7 @@ def _call(code: Any, namespace: dict[str, Any], payload: Row) -> Row:
         result = function(payload["context"], payload["sample"], completions)
     except TypeError as error:
         if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-            raise UnusableResult(_wrong_signature(function, error)) from error
+            raise UnusableResultError(_wrong_signature(function, error)) from error
         raise
     call_ms = (time.perf_counter() - start) * 1e3
     return {"call_ms": call_ms, **read_result(result, payload["count"])}
@@ -143,12 +144,17 @@ def _wrong_signature(function: Any, error: TypeError) -> Words:
     )
 
 
+def _is_alone() -> bool:
+    """A module that starts threads when it is imported must not be imported into the zygote, which forks."""
+    import threading
+
+    return threading.active_count() == 1
+
+
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(BaseException):
             stream.flush()
-        except BaseException:
-            continue
 
 
 # --- items of our own code -----------------------------------------------------------------------------------------
@@ -157,7 +163,11 @@ def _flush() -> None:
 def _run_items(payload: Row) -> None:
     """Call one of our functions on items in order; one line each, so that the host knows where to resume."""
     module_name, _, function_name = payload["entry"].partition(":")
-    function: Callable[[Any], Any] = getattr(importlib.import_module(module_name), function_name)
+    try:
+        function: Callable[[Any], Any] = getattr(importlib.import_module(module_name), function_name)
+    except BaseException as error:
+        emit({"broken": {"kind": type(error).__name__, "text": str(error)[:2_000]}})
+        return
     emit({"ready": True})
     for index, item in enumerate(payload["items"], payload["first"]):
         start = time.perf_counter()

@@ -11,7 +11,7 @@ from types import CodeType
 
 from .names import FILE_NAME
 from .policy import RewardPolicy
-from .refusals import Row, finding, place, sentence
+from .refusals import Row, finding, place, sentence, source_lines
 
 _VISITOR_DEPTH = 12_000
 """Python frames for the transformer, which recurses in Python and so cannot overflow the C stack."""
@@ -23,7 +23,7 @@ def compile_source(source: str, *, guarded: bool = True) -> tuple[CodeType | Non
         tree = ast.parse(source, FILE_NAME)
         if not guarded:
             return compile(tree, FILE_NAME, "exec", dont_inherit=True), []
-        hints = _hints(tree, source.splitlines())
+        hints = _hints(tree, source_lines(source))
         findings = _apply_policy(source, tree)
         if findings:
             return None, sorted(findings + hints, key=lambda row: (row["line"], row["column"]))
@@ -58,7 +58,7 @@ def _plain_finding(template: str) -> Row:
 
 
 def _syntax_finding(error: SyntaxError, source: str) -> Row:
-    lines = source.splitlines()
+    lines = source_lines(source)
     line = min(max(error.lineno or 1, 1), max(len(lines), 1))
     column = max(error.offset or 1, 1)
     end = error.end_offset if error.end_offset and error.end_lineno == error.lineno else 0

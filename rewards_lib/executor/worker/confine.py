@@ -143,8 +143,8 @@ def limit_resources(
             limits[getattr(resource, name)] = (0, 0)
     if processes is not None:
         limits[resource.RLIMIT_NPROC] = (processes, processes)
-    for kind, (soft, hard) in limits.items():
+    for kind, wanted in limits.items():
         _, ceiling = resource.getrlimit(kind)
-        if ceiling != resource.RLIM_INFINITY:
-            soft, hard = min(soft, ceiling), min(hard, ceiling)
+        has_ceiling = ceiling != resource.RLIM_INFINITY
+        soft, hard = (min(value, ceiling) if has_ceiling else value for value in wanted)
         resource.setrlimit(kind, (soft, hard))

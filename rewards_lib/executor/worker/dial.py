@@ -22,8 +22,10 @@ _BIGGEST_HEAD = 4096
 _ASYNC_SECONDS = 30.0
 
 
-class NetworkRefused(OSError):
+class NetworkRefused(OSError):  # noqa: N818  # authors read this name in their tracebacks
     """The gateway does not let this connection through."""
+
+    __module__ = "builtins"
 
 
 def dial(address: Sequence[Any], timeout: Any = _UNSET) -> socket.socket:
@@ -85,7 +87,7 @@ def _read_line(near: socket.socket) -> str:
 class _Connected(socket.socket):
     """A unix stream that takes the options of TCP as if it were one."""
 
-    def setsockopt(self, level: int, *arguments: Any) -> None:  # type: ignore[override]
+    def setsockopt(self, level: int, *arguments: Any) -> None:
         """Ignore TCP options: the gateway's own connection has sensible ones."""
         if level != socket.IPPROTO_TCP:
             super().setsockopt(level, *arguments)

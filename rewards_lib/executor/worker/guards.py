@@ -19,6 +19,8 @@ from .names import USER_MODULE, is_refused_attribute
 class PolicyError(AttributeError):
     """The policy refuses an attribute; an AttributeError, so that ``hasattr`` and ``getattr`` defaults work."""
 
+    __module__ = "builtins"
+
 
 _MISSING = object()
 _INTERNAL = frozenset([types.ModuleType, types.FrameType, types.CodeType])
@@ -253,7 +255,68 @@ GuardedType.__name__ = GuardedType.__qualname__ = "type"
 GuardedABCMeta.__name__ = GuardedABCMeta.__qualname__ = "ABCMeta"
 STAND_INS: dict[type, type] = {type: GuardedType, ABCMeta: GuardedABCMeta}
 
-_PLAIN_BUILTINS = ["__build_class__", "None", "False", "True", "Ellipsis", "NotImplemented", "abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "callable", "chr", "classmethod", "complex", "dict", "divmod", "enumerate", "filter", "float", "format", "frozenset", "hash", "hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next", "object", "oct", "ord", "aiter", "anext", "print", "property", "range", "repr", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "zip", "memoryview", "__debug__"]
+_PLAIN_BUILTINS = [
+    "__build_class__",
+    "None",
+    "False",
+    "True",
+    "Ellipsis",
+    "NotImplemented",
+    "abs",
+    "all",
+    "any",
+    "ascii",
+    "bin",
+    "bool",
+    "bytearray",
+    "bytes",
+    "callable",
+    "chr",
+    "classmethod",
+    "complex",
+    "dict",
+    "divmod",
+    "enumerate",
+    "filter",
+    "float",
+    "format",
+    "frozenset",
+    "hash",
+    "hex",
+    "id",
+    "int",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "next",
+    "object",
+    "oct",
+    "ord",
+    "aiter",
+    "anext",
+    "print",
+    "property",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "slice",
+    "sorted",
+    "staticmethod",
+    "str",
+    "sum",
+    "super",
+    "tuple",
+    "zip",
+    "memoryview",
+    "__debug__",
+]
 _HIDDEN_EXCEPTIONS = ("ExceptionGroup", "BaseExceptionGroup")
 
 

@@ -117,7 +117,7 @@ def _bindings(tree: ast.Module) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.split(".")[0]
-                yield (alias.asname, alias.name) if alias.asname else (top, top)
+                yield alias.asname or top, alias.name if alias.asname else top
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
@@ -126,7 +126,9 @@ def _bindings(tree: ast.Module) -> Iterator[tuple[str, str]]:
             yield node.id, ""
         elif isinstance(node, ast.arg):
             yield node.arg, ""
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or (isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name):
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name, ""
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            yield node.rest, ""
+        elif isinstance(node, ast.MatchMapping):
+            yield node.rest or "", ""
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            yield node.name or "", ""

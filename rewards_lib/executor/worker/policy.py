@@ -5,6 +5,7 @@ through a run-time guard. Invariant: syntax that RestrictedPython has not review
 a source is found in one pass.
 """
 
+# ruff: noqa: N802, N815  # the visitor methods are named after the syntax nodes, which ast spells that way
 from __future__ import annotations
 
 import ast
@@ -25,7 +26,7 @@ from .names import (
     is_refused_attribute,
     is_reserved,
 )
-from .refusals import BUILTINS, STATEMENTS, Row, Words, finding, place, sentence
+from .refusals import BUILTINS, STATEMENTS, Row, Words, finding, place, sentence, source_lines
 
 _SMALL_EXPONENT = 16
 
@@ -36,7 +37,7 @@ class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # Restric
     def __init__(self, source: str, tree: ast.Module) -> None:
         super().__init__()
         self.findings: list[Row] = []
-        self._lines = source.splitlines()
+        self._lines = source_lines(source)
         self._tree = tree
         self._scopes: list[tuple[str, str]] = []
         self._bound: frozenset[str] | None = None

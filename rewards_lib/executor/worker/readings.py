@@ -16,7 +16,7 @@ _MOST_METRICS = 1_000
 _BIGGEST_TEXT = 2_000
 
 
-class UnusableResult(Exception):
+class UnusableResultError(Exception):
     """The function returned something that holds no rewards."""
 
     def __init__(self, words: Words) -> None:
@@ -27,11 +27,11 @@ class UnusableResult(Exception):
 def read_result(result: Any, count: int) -> dict[str, Any]:
     """Read a result as JSON: ``rewards`` (numbers, null or ``{"why": ...}``), ``metrics``, ``status``, ``error``."""
     if not isinstance(result, RewardFunctionResult):
-        raise UnusableResult(_wrong_type(result))
+        raise UnusableResultError(_wrong_type(result))
     status, error = result.status, result.error
     status = getattr(status, "value", status)
     if status not in ("success", "failure"):
-        raise UnusableResult(
+        raise UnusableResultError(
             sentence(
                 'reward_fn returned the status {status}; it must be "success" or "failure".', status=_short(status)
             )
@@ -58,7 +58,9 @@ def _error_text(error: Any) -> str:
 def _read_rewards(rewards: Any, count: int) -> list[Any]:
     """Take at most one entry more than there are completions: a list may grow while it is read."""
     if isinstance(rewards, (str, bytes, bytearray, dict, set, frozenset)) or not hasattr(rewards, "__iter__"):
-        raise UnusableResult(sentence("rewards must be a list of numbers, not {kind}.", kind=type(rewards).__name__))
+        raise UnusableResultError(
+            sentence("rewards must be a list of numbers, not {kind}.", kind=type(rewards).__name__)
+        )
     entries: list[Any] = []
     for entry in rewards:
         entries.append(entry)
@@ -66,7 +68,7 @@ def _read_rewards(rewards: Any, count: int) -> list[Any]:
             break
     if len(entries) != count:
         known = len(rewards) if len(entries) > count and hasattr(rewards, "__len__") else len(entries)
-        raise UnusableResult(
+        raise UnusableResultError(
             sentence(
                 "reward_fn returned {given} rewards for {count} completions.",
                 given=max(known, len(entries)),

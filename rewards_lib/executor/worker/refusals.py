@@ -83,6 +83,11 @@ def _characters(text: str, byte_offset: int) -> int:
     return len(text.encode("utf-8", "surrogatepass")[:byte_offset].decode("utf-8", "ignore"))
 
 
+def source_lines(source: str) -> list[str]:
+    """Cut a source into lines as the compiler does; ``str.splitlines`` also cuts at form feeds and the like."""
+    return source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def finding(severity: str, rule: str, where: Row, message: Words) -> Row:
     """Build one finding row."""
     return {"severity": severity, "rule": rule, "message": message.to_json(), **where}

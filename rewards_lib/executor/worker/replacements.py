@@ -64,7 +64,7 @@ class _NamedTuple:
         pairs = [(str(name), kind) for name, kind in (*fields, *more.items())]
         for name, _ in pairs:
             check_attribute_name(name)
-        return typing.NamedTuple(typename, pairs)  # type: ignore[misc]
+        return typing.NamedTuple(typename, pairs)
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
         import typing

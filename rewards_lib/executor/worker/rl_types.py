@@ -6,7 +6,7 @@ import enum as _enum
 __all__ = ["RewardFunctionResult", "RewardStatus"]
 
 
-class RewardStatus(str, _enum.Enum):
+class RewardStatus(str, _enum.Enum):  # noqa: UP042  # StrEnum would drop the members' own __str__
     """Whether the rewards can be used; prints as ``success`` or ``failure``."""
 
     SUCCESS = "success"

@@ -10,19 +10,7 @@ import signal
 import socket
 from collections.abc import Callable
 
-TRIES: dict[str, Callable[[], object]] = {
-    "start a process": lambda: _fork(),
-    "open a network socket": lambda: socket.socket(socket.AF_INET),
-    "open a unix socket": lambda: socket.socket(socket.AF_UNIX),
-    "read /etc/passwd": lambda: _read("/etc/passwd"),
-    "read another process": lambda: _read(f"/proc/{os.getppid()}/environ"),
-    "write to /tmp": lambda: os.close(os.open(f"/tmp/{_MARK}", os.O_CREAT | os.O_EXCL | os.O_WRONLY)),
-    "write to the working directory": lambda: os.close(os.open(_MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY)),
-    "signal another process": lambda: os.kill(os.getppid(), 0),
-    "make a file executable": lambda: os.chmod("/tmp", 0o1777),
-    "connect to a unix socket by path": lambda: _connect_by_path(),
-}
-"""Each must fail with OSError."""
+_MARK = f"reward-console-self-test-{os.getpid()}"
 
 _MARK = f"reward-console-self-test-{os.getpid()}"
 
@@ -37,9 +25,28 @@ def _read(path: str) -> None:
         file.read(1)
 
 
+def _write(folder: str) -> None:
+    os.close(os.open(os.path.join(folder, _MARK), os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+
+
 def _connect_by_path() -> None:
     with socket.socket(socket.AF_UNIX) as client:
         client.connect("/run/systemd/private")
+
+
+TRIES: dict[str, Callable[[], object]] = {
+    "start a process": _fork,
+    "open a network socket": lambda: socket.socket(socket.AF_INET),
+    "open a unix socket": lambda: socket.socket(socket.AF_UNIX),
+    "connect to a unix socket by path": _connect_by_path,
+    "read /etc/passwd": lambda: _read("/etc/passwd"),
+    "read another process": lambda: _read(f"/proc/{os.getppid()}/environ"),
+    "write to /tmp": lambda: _write("/tmp"),  # noqa: S108
+    "write to the working directory": lambda: _write("."),
+    "signal another process": lambda: os.kill(os.getppid(), 0),
+    "change a file's mode": lambda: os.chmod("/", 0o755),  # noqa: S103
+}
+"""Each must fail with OSError."""
 
 
 def failures() -> list[str]:

@@ -10,6 +10,7 @@ import traceback
 from typing import Any
 
 from .names import FILE_NAME
+from .refusals import source_lines
 
 _BIGGEST_TEXT = 2_000
 _BIGGEST_TRACEBACK = 20_000
@@ -19,10 +20,10 @@ _DEEPEST = 60
 def show_source(source: str) -> None:
     """Let tracebacks quote the author's source, and keep linecache from reading any file."""
     linecache.cache.clear()
-    linecache.cache[FILE_NAME] = (len(source), None, source.splitlines(keepends=True), FILE_NAME)
-    linecache.updatecache = lambda filename, module_globals=None: []
-    linecache.lazycache = lambda filename, module_globals: False
-    linecache.checkcache = lambda filename=None: None
+    linecache.cache[FILE_NAME] = (len(source), None, [line + "\n" for line in source_lines(source)], FILE_NAME)
+    linecache.updatecache = lambda *_: []
+    linecache.lazycache = lambda *_: False
+    linecache.checkcache = lambda *_: None
 
 
 def describe(error: BaseException) -> dict[str, Any]:

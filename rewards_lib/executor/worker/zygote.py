@@ -7,6 +7,7 @@ and the gateway's end. Invariant: the zygote never runs author code; it only imp
 from __future__ import annotations
 
 import array
+import contextlib
 import gc
 import importlib
 import importlib.util
@@ -29,6 +30,7 @@ from .tables import ALLOWED
 
 _BIGGEST_PACKET = 1 << 17
 _MOST_FDS = 6
+_LOOK_SECONDS = 5.0
 _WARM_UP = """
 from __future__ import annotations
 import re, json, math
@@ -49,6 +51,9 @@ class Zygote:
         self._live: dict[int, tuple[str, int]] = {}
         """Process id to (run id, status descriptor)."""
         self._failed_imports: list[str] = []
+        self._parent = os.getppid()
+        self._zygote_filter = b64decode(config["zygote_filter"])
+        self._child_filter = b64decode(config["child_filter"])
 
     # --- start -----------------------------------------------------------------------------------------------------
 
@@ -78,16 +83,31 @@ class Zygote:
             if self._config["tier"] == "B":
                 confine.die_with_parent(signal.SIGKILL)
             confine.forbid_new_privileges()
-        if self._config["tier"] != "C":
-            try:
-                confine.restrict_files(self._config["readable"], ["/dev/null", "/dev/urandom"])
-                layers.append("landlock")
-            except OSError:
-                if self._config["tier"] == "B":
-                    raise
-            confine.load_filter(b64decode(self._config["zygote_filter"]))
-            layers.append("seccomp")
+        if not self._config["bare"]:
+            layers += self._confine_files()
+            layers += self._confine_calls()
         return layers
+
+    def _confine_files(self) -> list[str]:
+        """Landlock: a must in tier B, welcome in A (old kernels lack it) and C."""
+        try:
+            confine.restrict_files(self._config["readable"], ["/dev/null", "/dev/urandom"])
+        except OSError:
+            if self._config["tier"] == "B":
+                raise
+            return []
+        return ["landlock"]
+
+    def _confine_calls(self) -> list[str]:
+        """Seccomp: a must in tiers A and B, welcome in C."""
+        try:
+            if self._child_filter:
+                confine.load_filter(self._zygote_filter)
+        except OSError:
+            if self._config["tier"] != "C":
+                raise
+            self._child_filter = b""
+        return ["seccomp"] if self._child_filter else []
 
     def _warm_up(self) -> None:
         """Run the compiler once, so that children do not pay for first use."""
@@ -113,11 +133,13 @@ class Zygote:
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         while True:
-            ready, _, _ = select.select([self._control, reading], [], [])
+            ready, _, _ = select.select([self._control.fileno(), reading], [], [], _LOOK_SECONDS)
+            if os.getppid() != self._parent:
+                os._exit(0)
             if reading in ready:
                 os.read(reading, 4096)
                 self._reap()
-            if self._control in ready:
+            if self._control.fileno() in ready:
                 self._take_request()
 
     def _reap(self) -> None:
@@ -128,15 +150,15 @@ class Zygote:
                 return
             if not pid:
                 return
+            if self._config["tier"] == "C":
+                _kill_group(pid)  # nothing else ends what a run left behind
             if pid in self._live:
                 _, report = self._live.pop(pid)
                 line = json.dumps(
                     {"status": status, "memory_kb": usage.ru_maxrss, "cpu": usage.ru_utime + usage.ru_stime}
                 )
-                try:
+                with contextlib.suppress(OSError):
                     os.write(report, line.encode())
-                except OSError:
-                    pass
                 os.close(report)
 
     def _take_request(self) -> None:
@@ -178,10 +200,10 @@ class Zygote:
     def _kill(self, run_id: str) -> None:
         for pid, (live_id, _) in self._live.items():
             if live_id == run_id:
-                try:
+                with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
-                except OSError:
-                    pass
+                if self._config["tier"] == "C":
+                    _kill_group(pid)
 
     # --- child -----------------------------------------------------------------------------------------------------
 
@@ -207,11 +229,16 @@ class Zygote:
             cpu_seconds=limits["cpu_seconds"], memory_bytes=limits["memory_mb"] << 20,
             processes=limits["threads"] + 1_024 if self._config["own_user"] else None,
         )  # fmt: skip
-        if self._config["tier"] != "C":
-            confine.load_filter(b64decode(self._config["child_filter"]))
+        if self._child_filter:
+            confine.load_filter(self._child_filter)
 
     def _confine_child_for_test(self) -> None:
         self._confine_child({"threads": 64, "cpu_seconds": 10, "memory_mb": 1024})
+
+
+def _kill_group(leader: int) -> None:
+    with contextlib.suppress(OSError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _arrange_descriptors(descriptors: list[int]) -> bytes:
