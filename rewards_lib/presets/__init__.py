@@ -7,8 +7,22 @@ the functions that need them.
 '字符串全等'
 """
 
-from rewards_lib.presets import format, length, math_accuracy, numbers, text_match  # noqa: A004, F401 -- importing registers them
-from rewards_lib.presets.checking import check_params
+from rewards_lib.presets import (  # noqa: F401 -- importing registers them
+    choice,
+    countdown,
+    language,
+    length,
+    length_schedule,
+    math_accuracy,
+    numbers,
+    repetition,
+    similarity,
+    steps,
+    structure,
+    tag_format,
+    text_match,
+)
+from rewards_lib.presets.checking import check_params, find_warnings
 from rewards_lib.presets.registry import Preset, catalogue, find_preset, preset_names
 
-__all__ = ["Preset", "catalogue", "check_params", "find_preset", "preset_names"]
+__all__ = ["Preset", "catalogue", "check_params", "find_preset", "find_warnings", "preset_names"]

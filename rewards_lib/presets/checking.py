@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import Finding, JsonObject, write_json
 from rewards_lib.errors import InputError
 from rewards_lib.presets.registry import Preset, find_preset
 
@@ -39,6 +40,13 @@ def check_params(name: str, params: JsonObject, *, where: str = "params") -> Jso
             error.where = ".".join(part for part in (where, error.where) if part)
             raise
     return complete
+
+
+def find_warnings(name: str, params: JsonObject, *, where: str = "params") -> list[Finding]:
+    """List what the preset allows but is likely an accident. ``params`` are complete and checked."""
+    preset = find_preset(name)
+    findings = preset.advise(params) if preset.advise else []
+    return [replace(finding, path=f"{where}.{finding.path}") for finding in findings]
 
 
 def _refuse_unknown_keys(preset: Preset, params: JsonObject, where: str) -> None:

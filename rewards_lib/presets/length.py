@@ -24,7 +24,8 @@ def _check_length_penalty(params: JsonObject) -> None:
         raise InputError("min_len goes with max_len; with target_len it must be 0.", where="min_len")
 
 
-def _chars(*lengths: int) -> tuple[str, ...]:
+def texts_of_length(*lengths: int) -> tuple[str, ...]:
+    """Build texts for examples, one of each length."""
     return tuple("x" * length for length in lengths)
 
 
@@ -84,12 +85,18 @@ def _chars(*lengths: int) -> tuple[str, ...]:
         ),
     ),
     examples=(
-        Example((0.0, 0.0, -0.01, -0.5, -1.0, -1.0), _chars(80, 100, 101, 150, 200, 500), None, {"max_len": 100}),
-        Example((-0.25, -0.5, -1.0, -1.0), _chars(105, 110, 120, 121), None, {"max_len": 100, "tolerance": 20}),
-        Example((-0.5, -0.25, 0.0), _chars(0, 5, 10), None, {"min_len": 10, "max_len": 100, "tolerance": 20}),
-        Example((0.0, -0.5, -0.5, -1.0), _chars(200, 150, 250, 320), None, {"target_len": 200, "tolerance": 100}),
-        Example((-0.25, -1.0), _chars(150, 0), None, {"target_len": 200}),
-        Example((0.0, -1.0), _chars(10, 11), None, {"max_len": 10, "tolerance": 0}),
+        Example(
+            (0.0, 0.0, -0.01, -0.5, -1.0, -1.0), texts_of_length(80, 100, 101, 150, 200, 500), None, {"max_len": 100}
+        ),
+        Example(
+            (-0.25, -0.5, -1.0, -1.0), texts_of_length(105, 110, 120, 121), None, {"max_len": 100, "tolerance": 20}
+        ),
+        Example((-0.5, -0.25, 0.0), texts_of_length(0, 5, 10), None, {"min_len": 10, "max_len": 100, "tolerance": 20}),
+        Example(
+            (0.0, -0.5, -0.5, -1.0), texts_of_length(200, 150, 250, 320), None, {"target_len": 200, "tolerance": 100}
+        ),
+        Example((-0.25, -1.0), texts_of_length(150, 0), None, {"target_len": 200}),
+        Example((0.0, -1.0), texts_of_length(10, 11), None, {"max_len": 10, "tolerance": 0}),
         Example((None,), ("no token count",), None, {"max_len": 10, "unit": "tokens"}),
         Example((-0.5,), ({"content": "", "completion_ids": [1] * 15},), None, {"max_len": 10, "unit": "tokens"}),
     ),

@@ -10,7 +10,6 @@ import re
 from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
 from rewards_lib.extraction import Extraction, found, graded_start, last_box_run, last_number
 from rewards_lib.presets.grading import graded_part, ground_truths, no_answer
-from rewards_lib.presets.math_equality import names_several, score_answer
 from rewards_lib.presets.parameters import ANSWER_FIELD, GRADING, extract_from, option, time_limit
 from rewards_lib.presets.registry import Bilingual, Example, preset
 
@@ -84,6 +83,8 @@ _TAIL = 20_000  # the last expression is looked for in the last characters only,
 )
 def math_accuracy(params: JsonObject, sample: Sample, completion: Completion) -> Score:
     """Score match iff the last answer equals one of the ground truths."""
+    from rewards_lib.presets.math_equality import names_several, score_answer
+
     truths = ground_truths(params, sample)
     if isinstance(truths, Score):
         return truths

@@ -22,7 +22,8 @@ _SYMBOLS = {
 _COMMANDS = {
     "dfrac": r"\frac", "tfrac": r"\frac", "cfrac": r"\frac", "dbinom": r"\binom", "tbinom": r"\binom", "leq": "<=",
     "le": "<=", "leqslant": "<=", "geq": ">=", "ge": ">=", "geqslant": ">=", "lt": "<", "gt": ">", "neq": "!=",
-    "ne": "!=", "times": "*", "cdot": "*", "ast": "*", "div": "/", "lbrace": r"\{", "rbrace": r"\}", "varnothing": r"\emptyset ",
+    "ne": "!=", "times": "*", "cdot": "*", "ast": "*", "div": "/", "lbrace": r"\{", "rbrace": r"\}",
+    "varnothing": r"\emptyset ",
     "degree": r"\degree ", "dots": r"\ldots ", "cdots": r"\ldots ", "dotsc": r"\ldots ", "lbrack": "[", "rbrack": "]",
     "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "colon": ":", "land": r"\text{and}", "lor": r"\text{or}",
     "textdollar": r"\dollar ", "euro": r"\text{euro}", "percent": "%",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
-from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score
+from rewards_lib.contract import Completion, Finding, Json, JsonObject, Sample, Score
 from rewards_lib.errors import InputError
 
 Language: TypeAlias = Literal["en", "zh"]
@@ -46,7 +46,10 @@ class GroupFunction(Protocol):
 
 
 ParamsCheck: TypeAlias = Callable[[JsonObject], None]
-"""Raises ``InputError`` with ``where`` set to the parameter's name, where the schema alone cannot tell."""
+"""Raises ``InputError`` with ``where`` set to the parameter's name, where the schema alone cannot tell. It may complete
+parameters that are themselves parameters of another preset."""
+Advise: TypeAlias = Callable[[JsonObject], list[Finding]]
+"""Lists what is allowed but likely an accident."""
 
 
 class Required:
@@ -115,6 +118,7 @@ class Preset:
     score_one: ScoreFunction | None
     score_group: GroupFunction | None
     check: ParamsCheck | None
+    advise: Advise | None
     version: int
     """Raised whenever a reward changes."""
 
@@ -139,7 +143,10 @@ class Preset:
 
     def seconds(self, params: JsonObject) -> float:
         """How long one completion may take, in seconds; whoever runs the preset stops it then."""
-        return float((self.defaults() | params).get("time_limit_s") or DEFAULT_SECONDS)
+        complete = self.defaults() | params
+        if "correct_by" in complete:
+            return find_preset(complete["correct_by"]).seconds(complete["correct_params"])
+        return float(complete.get("time_limit_s") or DEFAULT_SECONDS)
 
     def score_all(self, params: JsonObject, sample: Sample, completions: Sequence[Completion]) -> list[Score]:
         """Score the completions of one sample in this process, in order. ``params`` are complete and checked."""
@@ -165,13 +172,13 @@ _G = TypeVar("_G", bound=GroupFunction)
 
 def preset(
     *, name: str, label: Bilingual, summary: Bilingual, parameters: Sequence[Parameter], examples: Sequence[Example],
-    check: ParamsCheck | None = None, version: int = 1,
+    check: ParamsCheck | None = None, advise: Advise | None = None, version: int = 1,
 ) -> Callable[[_F], _F]:  # fmt: skip
     """Register the decorated function as the preset ``name``."""
 
     def register(function: _F) -> _F:
         _PRESETS[name] = Preset(
-            name, label, summary, tuple(parameters), tuple(examples), function, None, check, version
+            name, label, summary, tuple(parameters), tuple(examples), function, None, check, advise, version
         )
         return function
 
@@ -180,33 +187,42 @@ def preset(
 
 def group_preset(
     *, name: str, label: Bilingual, summary: Bilingual, parameters: Sequence[Parameter], examples: Sequence[Example],
-    check: ParamsCheck | None = None, version: int = 1,
+    check: ParamsCheck | None = None, advise: Advise | None = None, version: int = 1,
 ) -> Callable[[_G], _G]:  # fmt: skip
     """Register the decorated function, which scores all completions of a sample together, as the preset ``name``."""
 
     def register(function: _G) -> _G:
         _PRESETS[name] = Preset(
-            name, label, summary, tuple(parameters), tuple(examples), None, function, check, version
+            name, label, summary, tuple(parameters), tuple(examples), None, function, check, advise, version
         )
         return function
 
     return register
 
 
+_ORDER = (
+    "math_accuracy", "exact_match", "contains", "regex_match", "numeric_close", "multiple_choice", "qa_match",
+    "text_similarity", "think_answer_format", "tag_count", "length_penalty", "cosine_length", "soft_overlong",
+    "length_group", "repetition_penalty", "reasoning_steps", "code_format", "json_schema", "language_consistency",
+    "tool_call_match", "countdown", "code_judge", "sandbox_submit", "llm_judge",
+)  # fmt: skip
+"""How galleries and docs list them: what is used most comes first in its family."""
+
+
 def preset_names() -> list[str]:
     """The names of all presets, in the catalogue's order."""
-    return list(_PRESETS)
+    return sorted(_PRESETS, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
 
 
 def find_preset(name: str) -> Preset:
     """Look up a preset; raises ``InputError`` that names the presets there are."""
     if name not in _PRESETS:
         raise InputError(
-            "There is no preset {name!r}.", name=name, remedy="Allowed are: {names}.", names=", ".join(_PRESETS)
+            "There is no preset {name!r}.", name=name, remedy="Allowed are: {names}.", names=", ".join(preset_names())
         )
     return _PRESETS[name]
 
 
 def catalogue() -> list[JsonObject]:
     """Every preset with its name, label, summary, parameter schema and worked example with its rewards."""
-    return [entry.to_json() for entry in _PRESETS.values()]
+    return [_PRESETS[name].to_json() for name in preset_names()]

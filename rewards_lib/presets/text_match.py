@@ -11,7 +11,6 @@ from functools import lru_cache
 from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.extraction import Extraction, Span, extract
-from rewards_lib.presets import math_equality
 from rewards_lib.presets.grading import graded_part, ground_truths, is_han, no_answer, prepare, shown, took, verdict
 from rewards_lib.presets.numbers import is_close, read_number
 from rewards_lib.presets.parameters import (
@@ -306,7 +305,9 @@ def _last_match(params: JsonObject, body: str) -> re.Match[str] | None:
 def _compared(params: JsonObject, captured: Extraction, truths: tuple[str, ...]) -> Score:
     answer = captured.text or ""
     if params["compare"] == "math":
-        return math_equality.score_answer(params, captured, truths)
+        from rewards_lib.presets.math_equality import score_answer
+
+        return score_answer(params, captured, truths)
     if params["compare"] == "exact":
         is_match = answer.strip() in {truth.strip() for truth in truths}
         return verdict(params, is_match, took(captured, truths, is_match), captured.spans)

@@ -12,7 +12,9 @@ from typing import Any
 from rewards_lib.contract import Completion, JsonObject, Sample, Score, ScoreState, Sentence, write_json
 from rewards_lib.presets import check_params, find_preset
 
-PRELOAD: tuple[str, ...] = ("rewards_lib.presets.worker", "jsonschema", "mpmath", "latex2sympy2_extended")
+PRELOAD: tuple[str, ...] = (
+    "rewards_lib.presets.worker", "rewards_lib.presets.math_equality", "jsonschema", "mpmath", "latex2sympy2_extended",
+)  # fmt: skip
 """Modules worth importing before the worker is forked."""
 
 
