@@ -1,0 +1,163 @@
+"""How runs are looked at: steps, smoothing, what counts the steps, and which further series are drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components import state, theme
+from components.i18n import _
+from components.metric_drawing import Look
+from components.metric_facts import step_text
+from components.metric_files import choose_x, x_label
+from rewards_lib.training_metrics import ROW_NUMBER, Export, Run, canonical_name, group_families
+
+WEIGHTS = {"none": 0.0, "0.6": 0.6, "0.8": 0.8, "0.95": 0.95}
+MOST_PICKED = 12
+FIRST_PICKED = 4
+"""How many series are drawn unasked where none of the known charts can be."""
+
+
+def look_chooser(exports: Sequence[Export], runs: Mapping[str, Run]) -> Look:
+    """Draw the row of controls; return what they say."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="metric_controls"):
+        st.markdown(_run_line(exports, runs), width="content")
+        step_range = _range_slider(runs)
+        smoothing = st.segmented_control(
+            _("Smoothing"),
+            list(WEIGHTS),
+            default="0.8",
+            required=True,
+            format_func=lambda weight: _("none") if weight == "none" else weight,
+            label_visibility="collapsed",
+            key="metric_smoothing",
+            persist_state="session",
+        )
+        if len(exports) == 1:
+            _x_chooser(exports[0])
+    return Look(step_range, WEIGHTS[smoothing or "none"])
+
+
+def _run_line(exports: Sequence[Export], runs: Mapping[str, Run]) -> str:
+    """Whose curves these are, with their colours where there are several."""
+    if len(runs) > 1:
+        return "  ".join(theme.rule_mark(index, label) for index, label in enumerate(runs))
+    (run,) = runs.values()
+    told = [_("{count} steps", count=theme.count(len(set(run.steps.tolist()))))]
+    told += [_("restart at {step}", step=step_text(restart.step)) for restart in run.restarts[:2]]
+    return f"{theme.coloured('●', 0)} **{theme.plain(exports[0].name)}** :small[:gray[{theme.plain(' · '.join(told))}]]"
+
+
+def _range_slider(runs: Mapping[str, Run]) -> tuple[float | None, float | None]:
+    """The steps to look at. A slider over another span is another slider, hence the span in its key."""
+    steps = [run.steps for run in runs.values() if len(run.steps)]
+    if not steps:
+        return None, None
+    first, last = min(float(one[0]) for one in steps), max(float(one[-1]) for one in steps)
+    if first == last:
+        return None, None
+    whole = first % 1 == 0 and last % 1 == 0
+    low, high = (int(first), int(last)) if whole else (first, last)
+    begin, end = st.slider(
+        _("Steps"),
+        low,
+        high,
+        (low, high),
+        label_visibility="collapsed",
+        width=260,
+        key=f"metric_steps_{low}_{high}",
+        persist_state="session",
+    )
+    return (None if begin == low else begin), (None if end == high else end)
+
+
+def _x_chooser(export: Export) -> None:
+    file = next(file for file in state.metric_files.get() if file.name == export.name)
+    choices = list(dict.fromkeys([export.x, *export.x_choices, ROW_NUMBER]))
+    key = f"metric_x_column_{file.digest}"
+    st.selectbox(
+        _("Steps counted by"),
+        choices,
+        index=choices.index(export.x),
+        format_func=x_label,
+        label_visibility="collapsed",
+        width=190,
+        key=key,
+        on_change=choose_x,
+        args=(file.digest, key),
+    )
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A further series, or a custom metric with its band."""
+
+    title: str
+    members: Mapping[str, str]
+
+
+def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Collection[str]) -> list[Pick]:
+    """Draw the filter and the list of all series that have no chart yet; return those to draw."""
+    picks = picks_of(exports, runs, drawn)
+    if not picks:
+        return []
+    title = _("Other series") if drawn else _("Series")
+    st.markdown(f"**{title}**  :small[:gray[{_('{count} in this export', count=len(picks))}]]")
+    left, right = st.columns([3, 9], vertical_alignment="bottom", gap="small")
+    typed = left.text_input(
+        _("Filter"),
+        placeholder=_("Filter: a regular expression"),
+        label_visibility="collapsed",
+        icon=":material/search:",
+        key="metric_filter",
+        persist_state="session",
+    )
+    try:
+        pattern = re.compile(typed or "", re.IGNORECASE)
+    except re.error as error:
+        st.warning(_("{typed} is no regular expression: {why}.", typed=theme.plain(typed), why=str(error)))
+        pattern = re.compile("")
+    key = "metric_picked_" + "_".join(file.digest for file in state.metric_files.get())
+    held = [title for title in state.widget(key) or () if title in picks]
+    options = [title for title in picks if pattern.search(title) or title in held]
+    chosen = right.multiselect(
+        _("Series to draw"),
+        options,
+        default=[] if drawn else options[:FIRST_PICKED],
+        format_func=lambda title: _label(title, exports),
+        max_selections=MOST_PICKED,
+        placeholder=_("Choose series to draw ({count} match)", count=len(options)),
+        label_visibility="collapsed",
+        wrap=True,
+        key=key,
+        persist_state="session",
+    )
+    return [picks[title] for title in chosen]
+
+
+def picks_of(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Collection[str]) -> dict[str, Pick]:
+    """Everything that can be drawn beside the known charts: custom metrics first, constant series last."""
+    bands: dict[str, Pick] = {}
+    single: dict[str, Pick] = {}
+    for run in runs.values():
+        for family in group_families(run.names):
+            if family.kind == "custom":
+                bands.setdefault(family.name, Pick(family.name, family.members))
+                continue
+            for name in family.members.values():
+                if name not in drawn:
+                    single.setdefault(name, Pick(name, {"value": name}))
+    constant = {name for export in exports for name in export.constant}
+    moving = {title: pick for title, pick in single.items() if title not in constant}
+    return bands | moving | {title: pick for title, pick in single.items() if title in constant}
+
+
+def _label(title: str, exports: Sequence[Export]) -> str:
+    """A series' own name, with what it means beside it where that is another word, and a mark on constants."""
+    canonical = canonical_name(title)
+    meaning = f" ({canonical})" if canonical and canonical != title else ""
+    constant = f" · {_('constant')}" if any(title in export.constant for export in exports) else ""
+    return f"{title}{meaning}{constant}"

@@ -1,0 +1,104 @@
+"""What is said about runs before their curves: the figures that matter, how the files were read, what was mended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from components import theme
+from components.i18n import _, say
+from components.metric_drawing import END_POINTS, Look, ends, short_number
+from rewards_lib.training_metrics import Export, Run, Series, canonical_names, notes_of
+
+SHOWN_NOTES = 3
+
+
+def facts_of(run: Run, look: Look) -> list[tuple[str, str]]:
+    """Labels and values of one run within the steps looked at; what the run does not report is left out."""
+    speaking = canonical_names(run.names)
+
+    def find(canonical: str) -> Series | None:
+        name = speaking.get(canonical)
+        series = run.series(name).within(look.step_range) if name else None
+        return series if series is not None and len(series) else None
+
+    steps = Series(run.steps, run.steps).within(look.step_range).steps
+    facts = [(_("Steps"), f"{step_text(float(steps[0]))} – {step_text(float(steps[-1]))}")] if len(steps) else []
+    if reward := find("train/reward/final_rewards"):
+        facts.append((_("Final reward"), _moved(reward)))
+    if test := find("test/reward/final_rewards"):
+        best = int(test.values.argmax())
+        value, step = short_number(float(test.values[best])), step_text(float(test.steps[best]))
+        facts.append((_("Best test"), _("{value} at step {step}", value=value, step=step)))
+    if length := find("train/generation/response_length.mean"):
+        first, last = (theme.count(round(end)) if end is not None else theme.UNSCORED for end in ends(length))
+        facts.append((_("Response tokens"), f"{first} → {last}"))
+    if share := find("train/generation/response_length.clipfrac"):
+        first, last = (_percent(end) for end in ends(share))
+        facts.append((_("Truncation"), f"{first} → {last}"))
+    return facts
+
+
+def facts(runs: Mapping[str, Run], look: Look) -> None:
+    """Draw a row of facts for each run: label above, value below."""
+    for label, run in runs.items():
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+            if len(runs) > 1:
+                st.markdown(theme.rule_mark(list(runs).index(label), label), width=180)
+            for name, value in facts_of(run, look):
+                with st.container(width="content", gap=None):
+                    st.caption(name)
+                    st.markdown(f"**{theme.plain(value)}**", help=_help(name))
+
+
+def _help(name: str) -> str | None:
+    """What "first → last" means, beside the facts that use it."""
+    if name in (_("Final reward"), _("Response tokens"), _("Truncation")):
+        return _("Mean of the first and of the last {count} values", count=END_POINTS)
+    return None
+
+
+def mended(exports: Sequence[Export]) -> None:
+    """Draw what was mended on reading, the first few in sentences; the rest stands under How it was read."""
+    notes = notes_of(exports)
+    if not notes:
+        return
+    with st.container(gap=None, key="metric_notes"):
+        for note in notes[:SHOWN_NOTES]:
+            st.markdown(f":small[:gray[:material/build:] {theme.plain(_sentence(say(note)))}]")
+        if len(notes) > SHOWN_NOTES:
+            st.caption(_("{count} more under How it was read", count=len(notes) - SHOWN_NOTES))
+
+
+def how_it_was_read(exports: Sequence[Export]) -> None:
+    """Draw the button that tells encoding, size, step column and everything that was mended."""
+    with st.popover(_("How it was read"), icon=":material/info:", type="tertiary", key="how_it_was_read"):
+        for export in exports:
+            told = _("{reading}; steps counted by {x}.", reading=say(export.reading), x=export.x)
+            st.markdown(f"**{theme.plain(export.name)}**  \n{theme.plain(told)}")
+            for note in export.notes:
+                st.markdown(f"- {theme.plain(_sentence(say(note)))}")
+            if not export.notes:
+                st.markdown(f"- {_('Nothing had to be mended.')}")
+            if export.constant:
+                names = ", ".join(export.constant[:12])
+                st.markdown(f"- {theme.plain(_('Constant series, drawn last: {names}.', names=names))}")
+
+
+def step_text(step: float) -> str:
+    """A step as it is read: whole ones without a point."""
+    return theme.count(int(step)) if step % 1 == 0 else theme.number(step, 3)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _moved(series: Series) -> str:
+    first, last = ends(series)
+    return f"{short_number(first)} → {short_number(last)}"
+
+
+def _percent(share: float | None) -> str:
+    return theme.UNSCORED if share is None else f"{share * 100:.0f}{theme.THIN_SPACE}%"
