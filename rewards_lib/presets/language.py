@@ -16,10 +16,9 @@ from rewards_lib.presets.grading import no_answer
 from rewards_lib.presets.parameters import AFTER_THINK, MISMATCH, option
 from rewards_lib.presets.registry import Bilingual, Example, preset
 
-_NOT_LANGUAGE = re.compile(
-    r"`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\((?:(?!\\\)).)*\\\)|\\\[(?:(?!\\\]).)*\\\]|\\(?:boxed|fbox)\s*\{(?:[^{}]|\{[^{}]*\})*\}"
-    r"|https?://\S+|www\.\S+|</?[A-Za-z][^<>\n]{0,200}>",
-    re.DOTALL,
+_NOT_LANGUAGE = (  # compiled on first use, as its size would be felt at import
+    r"`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\((?:(?!\\\)).)*\\\)|\\\[(?:(?!\\\]).)*\\\]"
+    r"|\\(?:boxed|fbox)\s*\{(?:[^{}]|\{[^{}]*\})*\}|https?://\S+|www\.\S+|</?[A-Za-z][^<>\n]{0,200}>"
 )
 _SCRIPTS = {"zh": "Han", "en": "Latin"}
 
@@ -38,7 +37,7 @@ def count_scripts(text: str) -> Counter[str]:
     """Count the letters of a text by script, code, mathematics, addresses and tags left out."""
     for block in reversed(code_blocks(text)):
         text = text[: block.span[0]] + text[block.span[1] :]
-    text = _NOT_LANGUAGE.sub(" ", re.sub(r"^ {0,3}(?:`{3,}|~{3,}).*$", " ", text, flags=re.MULTILINE))
+    text = re.sub(_NOT_LANGUAGE, " ", re.sub(r"(?m)^ {0,3}(?:`{3,}|~{3,}).*$", " ", text), flags=re.DOTALL)
     return Counter(script for character in text if (script := script_of(character)))
 
 

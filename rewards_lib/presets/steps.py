@@ -13,15 +13,14 @@ from rewards_lib.presets.grading import no_answer, verdict
 from rewards_lib.presets.parameters import GRADING, integer, text
 from rewards_lib.presets.registry import Bilingual, Example, preset
 
-_MARKER = re.compile(
-    r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__)?(?:step[ \t]*\d+[ \t]*[:.：]|\d+[.)][ "
-    r"\t]|(?:first|second|third|next|then|finally)[,，]"
-    r"|步骤[ \t]*[\d一二三四五六七八九十]+[:：、.]?|第[一二三四五六七八九十\d]+步[:：,，、"
-    r"]?|(?:首先|其次|然后|接着|最后)[,，])"
-    r"(?P<text>[^\n]*)",
-    re.IGNORECASE | re.MULTILINE,
+_MARKER = (  # compiled on first use, as its size would be felt at import
+    r"(?im)^[ \t]*(?:#{1,6}[ \t]+|\*\*|__)?(?:step[ \t]*\d+[ \t]*[:.：]|\d+[.)][ \t]"
+    r"|(?:first|second|third|next|then|finally)[,，]|步骤[ \t]*[\d一二三四五六七八九十]+[:：、.]?"
+    r"|第[一二三四五六七八九十\d]+步[:：,，、]?|(?:首先|其次|然后|接着|最后)[,，])(?P<text>[^\n]*)"
 )
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]")
+_INVISIBLE = str.maketrans(
+    dict.fromkeys("\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff\u00ad", "")
+)
 
 
 @preset(
@@ -58,8 +57,8 @@ def reasoning_steps(params: JsonObject, _sample: Sample, completion: Completion)
     """Score ``min(1, steps / target)``."""
     seen: set[str] = set()
     spans: list[Span] = []
-    for marker in _MARKER.finditer(completion.text):
-        key = re.sub(r"[\W_]+", " ", _INVISIBLE.sub("", marker["text"])).strip().casefold()
+    for marker in re.finditer(_MARKER, completion.text):
+        key = re.sub(r"[\W_]+", " ", marker["text"].translate(_INVISIBLE)).strip().casefold()
         if key and key not in seen:
             seen.add(key)
             spans.append(marker.span())
