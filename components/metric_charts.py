@@ -64,7 +64,7 @@ def series_chart(runs: Mapping[str, Run], members: Mapping[str, str], title: str
         banded = drawing.alone and {"min", "max"} <= set(members)
         if banded:
             low, high = (drawing.take(run, members[part]) for part in ("min", "max"))
-            drawing.band(low, high, colour, _("min to max"), smoothed=True)
+            drawing.band(low, high, colour, _("min to max"), smoothed=False)
         name = _("mean") if banded else label or title
         drawing.curve(drawing.take(run, main), name, colour, DASHES[index // 5 % 5])
     return drawing.chart(title, "", key)
@@ -134,13 +134,13 @@ def _length(drawing: Drawing) -> Chart | None:
             name = f"{before}{_('cut (right)')}"
             drawing.curve(drawing.take(run, share), name, second, "dash", raw=False, yaxis="y2")
         if tested and drawing.alone:
-            drawing.marks(drawing.take(run, tested), _("cut in test (right)"), second, yaxis="y2")
+            drawing.marks(drawing.take(run, tested), _("cut, test"), second, yaxis="y2")
     if not drawing.told:
         return None
     drawing.figure.update_yaxes(rangemode="tozero")
     if any(trace.yaxis == "y2" for trace in drawing.figure.data):
         _add_share_axis(drawing)
-    return drawing.chart(_("Length and truncation"), _("tokens, and share of answers cut"), "chart_length", means=False)
+    return drawing.chart(_("Length and truncation"), _("tokens, share cut"), "chart_length", means=False)
 
 
 def _add_share_axis(drawing: Drawing) -> None:

@@ -140,13 +140,16 @@ class Drawing:
         if len(self.figure.data) == 1 or {trace.name for trace in self.figure.data} == {escape(title)}:
             self.figure.update_layout(showlegend=False, margin={"t": 8})
         foreign = [name for name in self.names if title != name != (canonical_name(name) or name)]
-        averages = [_("mean {mean} over {count} steps", **_mean_of(shown)) for _name, shown in self.told]
-        if len(self.told) > 1:
-            averages = [_("mean {name} {mean}", name=name, **_mean_of(shown)) for name, shown in self.told]
-        told = [small, *dict.fromkeys(foreign[:2]), *(averages if means and self.alone else ())]
+        told = [small, *dict.fromkeys(foreign[:2]), self._means() if means and self.alone else ""]
         moves = [_("{name} from {first} to {last}", name=name, **_ends_of(shown)) for name, shown in self.told]
         words = f"{title}: {'; '.join(moves)}"
         return Chart(title, " · ".join(filter(None, told)), self.figure, words, key, frozenset(self.names))
+
+    def _means(self) -> str:
+        if len(self.told) == 1:
+            return _("mean {mean} over {count} steps", **_mean_of(self.told[0][1]))
+        pairs = [f"{name} {short_number(mean(shown))}" for name, shown in self.told]
+        return _("means: {pairs}", pairs=", ".join(pairs))
 
     def _span(self) -> None:
         """Let all charts begin and end at the same steps, and count few whole steps one by one."""
