@@ -12,14 +12,15 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import PurePosixPath
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 from rewards_lib.contract import JsonObject, write_json
 from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.presets import check_params, find_preset
+from rewards_lib.strict_json import read_json
 
 MAX_RULES = 5
 MIN_WEIGHT, MAX_WEIGHT, WEIGHT_STEP = Decimal("0.01"), Decimal(1000), Decimal("0.01")
@@ -93,7 +94,7 @@ def read_mix(text: str) -> Mix:
     Raises ``InputError``, and nothing else, with line and column for invalid JSON and with the JSON path and what is
     allowed for anything else.
     """
-    return mix_from_json(_decode(text))
+    return mix_from_json(read_json(text, parse_float=_read_decimal, unique_keys=True))
 
 
 def mix_from_json(data: Any) -> Mix:
@@ -214,30 +215,11 @@ def _refuse_unknown_keys(row: JsonObject, known: Sequence[str], where: str) -> N
             )  # fmt: skip
 
 
-def _decode(text: str) -> Any:
+def _read_decimal(digits: str) -> Decimal:
     try:
-        return json.loads(text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            "Not valid JSON: {problem}.", where=f"line {error.lineno}, column {error.colno}", problem=error.msg
-        ) from None
-    except RecursionError:
-        raise InputError("Not a mix: the JSON is nested too deeply.") from None
-    except ValueError:  # an integer of more digits than Python reads
-        raise InputError("Not a mix: a number has too many digits.") from None
-
-
-def _refuse_constant(word: str) -> NoReturn:
-    raise InputError("{word} is not JSON.", word=word, remedy="Numbers must be finite.")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [key for key, _ in pairs]
-        key = next(name for name in names if names.count(name) > 1)
-        raise InputError("The key {key!r} occurs twice in one object.", where=key, key=key)
-    return row
+        return Decimal(digits)
+    except InvalidOperation:  # an exponent of more than 18 digits
+        raise InputError("The number {digits} is out of range.", digits=digits[:40]) from None
 
 
 def _plain_numbers(value: Any) -> Any:

@@ -57,12 +57,15 @@ class JsonError(InputError):
         super().__init__(message, where=f"{file}line {self.line}, column {self.column}", remedy=remedy, **values)
 
 
-def read_json(text: str | bytes, *, name: str = "", parse_float: Callable[[str], Any] = float) -> Any:
+def read_json(
+    text: str | bytes, *, name: str = "", parse_float: Callable[[str], Any] = float, unique_keys: bool = False
+) -> Any:
     """Decode strict JSON.
 
     ``name`` (a file name) goes in front of the place in error messages. ``parse_float`` receives the digits of each
-    number that is not an integer. Raises InputError with line and column for anything that is not strict JSON, NaN
-    and Infinity included, and for JSON that is nested too deeply or holds an integer of more than 4,300 digits.
+    number that is not an integer. With ``unique_keys`` a key that occurs twice in an object is refused. Raises
+    InputError with line and column for anything that is not strict JSON, NaN and Infinity included, and for JSON that
+    is nested too deeply or holds an integer of more than 4,300 digits.
     """
     if isinstance(text, bytes):
         text = decode_utf8(text, name=name)
@@ -78,13 +81,23 @@ def read_json(text: str | bytes, *, name: str = "", parse_float: Callable[[str],
         )  # fmt: skip
 
     try:
-        return json.loads(text, parse_constant=refuse_constant, parse_float=parse_float)
+        hook = _refuse_repeated_keys if unique_keys else None
+        return json.loads(text, parse_constant=refuse_constant, parse_float=parse_float, object_pairs_hook=hook)
     except json.JSONDecodeError as error:
         raise _explained(error, text, name) from None
     except RecursionError:
         raise InputError("The JSON is nested too deeply.", where=name, remedy="Nest less than 900 levels.") from None
     except ValueError:  # Python's own bound on the digits of an integer
         raise InputError("The JSON holds an integer of more than 4,300 digits.", where=name) from None
+
+
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [key for key, _ in pairs]
+        key = next(name for name in names if names.count(name) > 1)
+        raise InputError("The key {key!r} occurs twice in one object.", where=key, key=key, remedy="Keep one of them.")
+    return row
 
 
 def decode_utf8(data: bytes, *, name: str = "") -> str:

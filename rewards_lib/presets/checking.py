@@ -5,7 +5,7 @@ Invariant: parameters that pass are complete, and the preset's function can rely
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +16,9 @@ from rewards_lib.presets.registry import Preset, find_preset
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
+
+
+_LARGEST = sys.float_info.max
 
 
 def check_params(name: str, params: JsonObject, *, where: str = "params") -> JsonObject:
@@ -60,8 +63,8 @@ def _refuse_unknown_keys(preset: Preset, params: JsonObject, where: str) -> None
 
 
 def _refuse_infinities(value: Any, where: str) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InputError("{value} is not a finite number.", where=where, value=value)
+    if isinstance(value, (int, float)) and not -_LARGEST <= value <= _LARGEST:
+        raise InputError("A number must be finite.", where=where)
     if isinstance(value, dict):
         for key, item in value.items():
             _refuse_infinities(item, f"{where}.{key}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 from rewards_lib.contract import (
     Completion,
@@ -26,49 +26,55 @@ from rewards_lib.presets.grading import Missing, graded_part, no_answer, read_fi
 from rewards_lib.presets.parameters import ANSWER_FIELD, GRADING, extract_from, flag, open_object, option
 from rewards_lib.presets.registry import REQUIRED, Bilingual, Example, preset
 from rewards_lib.presets.similarity import common_subsequence
+from rewards_lib.strict_json import read_json
 
 
 def read_strict_json(text: str) -> tuple[Json, Sentence | None]:
     """Decode strict JSON: (value, None), or (None, why not). NaN, infinities and duplicate keys are not JSON."""
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique_keys), None
-    except json.JSONDecodeError as error:
-        return None, sentence("not JSON: {problem} at character {position}", problem=error.msg, position=error.pos + 1)
-    except ValueError as error:
+        value: Json = read_json(text, unique_keys=True)
+    except InputError as error:
         return None, sentence("not strict JSON: {problem}", problem=str(error))
-    except RecursionError:
-        return None, sentence("not JSON: nested too deeply")
-
-
-def _refuse(word: str) -> NoReturn:
-    raise ValueError(word)
-
-
-def _unique_keys(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("a key occurs twice")
-    return value
+    return value, None
 
 
 def _check_schema(params: JsonObject) -> None:
     from jsonschema import Draft202012Validator, SchemaError
 
+    schema = params["schema"]
     try:
-        Draft202012Validator.check_schema(params["schema"])
+        Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         raise InputError("The schema is not valid: {problem}.", where="schema", problem=error.message) from None
-    for path, text in walk_strings(params["schema"]):
-        if path.rpartition(".")[2] in ("$ref", "$dynamicRef") and not text.startswith("#"):
-            raise InputError("A $ref may only point inside the schema.", where=f"schema.{path}")
+    except RecursionError:
+        raise InputError("The schema is nested too deeply.", where="schema") from None
+    for path, text in walk_strings(schema):
+        key = path.rpartition(".")[2]
+        if key in ("$ref", "$dynamicRef") and not _points_inside(schema, text):
+            raise InputError("A $ref may only point inside the schema, as in #/$defs/x.", where=f"schema.{path}")
+        if key == "$id" and path != key:
+            raise InputError("Only the schema as a whole may have an $id.", where=f"schema.{path}")
+
+
+def _points_inside(schema: Json, reference: str) -> bool:
+    """Tell whether a reference is a JSON pointer to something that the schema holds; nothing is ever fetched."""
+    node = schema
+    head, *steps = reference.split("/")
+    for step in (step.replace("~1", "/").replace("~0", "~") for step in steps):
+        if isinstance(node, dict) and step in node:
+            node = node[step]
+        elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+            node = node[int(step)]
+        else:
+            return False
+    return head == "#"
 
 
 @lru_cache(maxsize=64)
 def _validator(schema: str) -> Any:
     from jsonschema import Draft202012Validator
-    from referencing import Registry
 
-    return Draft202012Validator(json.loads(schema), registry=Registry())  # an empty registry: nothing is fetched
+    return Draft202012Validator(json.loads(schema))
 
 
 _PERSON = {
@@ -130,7 +136,10 @@ def json_schema(params: JsonObject, _sample: Sample, completion: Completion) -> 
     if fault is not None:
         return verdict(params, False, fault, part.spans)
     validator = _validator(write_json(params["schema"]))
-    first = next(iter(validator.iter_errors(value)), None)
+    try:
+        first = next(iter(validator.iter_errors(value)), None)
+    except RecursionError:
+        return Score.failed(sentence("the schema refers to itself without an end"))
     if first is None:
         return verdict(params, True, sentence("the JSON validates"), part.spans)
     required = params["schema"].get("required", [])

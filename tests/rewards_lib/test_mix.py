@@ -99,9 +99,9 @@ def test_the_documented_file_is_read_and_written_in_its_own_layout():
 @pytest.mark.parametrize(
     ("text", "where", "message"),
     [
-        ("{", "line 1, column 2", "JSON"),
-        ('{"name": "m",\n "rules": oops}', "line 2, column 11", "JSON"),
-        ('{"name": "m", "rules": NaN}', "", "NaN"),
+        ("{", "line 1, column 2", "the end of the text"),
+        ('{"name": "m",\n "rules": oops}', "line 2, column 11", "where a value belongs"),
+        ('{"name": "m", "rules": NaN}', "line 1, column 24", "NaN"),
         ('{"name": "m", "name": "n", "rules": []}', "name", "twice"),
         ("[]", "$", "object"),
         (mix_text(), "rules", "1 to 5"),
@@ -130,6 +130,12 @@ def test_the_documented_file_is_read_and_written_in_its_own_layout():
         (mix_text({"function": ""}), "rules[0].function", "path"),
         ('{"rules": [{"preset": "exact_match", "weight": 1e999}]}', "rules[0].weight", "0.01 to 1000"),
         ('{"rules": [{"preset": "exact_match", "params": {"match": 1e999}}]}', "rules[0].params.match", "finite"),
+        (
+            '{"rules": [{"preset": "exact_match", "params": {"match": 1%s}}]}' % ("0" * 400),
+            "rules[0].params.match",
+            "finite",
+        ),
+        ('{"rules": [{"preset": "exact_match", "weight": 1e9999999999999999999}]}', "", "out of range"),
         ('{"rules": %s}' % ("[" * 100_000), "", "JSON"),
     ],
 )

@@ -77,3 +77,9 @@ def test_integers_keep_all_their_digits():
 
 def test_every_text_is_walked_with_its_path():
     assert dict(walk_strings({"a": [{"b": "x"}], "c": "y"})) == {"a[0].b": "x", "c": "y"}
+
+
+def test_a_key_that_occurs_twice_is_refused_where_keys_must_be_unique():
+    assert read_json('{"a": 1, "a": 2}') == {"a": 2}
+    with pytest.raises(InputError, match="occurs twice"):
+        read_json('[{"a": 1, "a": 2}]', unique_keys=True)

@@ -165,6 +165,7 @@ REFUSED = [
     ("json_schema", {}, "schema"),
     ("json_schema", {"schema": {"type": "oops"}}, "schema"),
     ("json_schema", {"schema": {"$ref": "https://example.com/s.json"}}, r"schema.$ref"),
+    ("json_schema", {"schema": {"$ref": "#/$defs/none"}}, "schema.$ref"),
     ("tag_count", {"tags": []}, "tags"),
     ("multiple_choice", {"choices": "AAB"}, "choices"),
     ("reasoning_steps", {"target": 0}, "target"),
@@ -198,6 +199,13 @@ def test_reasons_are_short_sentences():
     assert str(score("length_penalty", "x" * 50, {"max_len": 100}).why) == "50 chars, within 0 to 100: no penalty"
     assert str(score("think_answer_format", SEED[0][0]).why) == "one think block, then one answer block"
     assert str(score("think_answer_format", SEED[5][0]).why) == "2 times <answer>"
+
+
+def test_a_schema_may_refer_to_its_own_parts():
+    schema = {"$defs": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/n"}}}
+    assert score("json_schema", '{"a": 1}', {"schema": schema}).value == 1
+    assert score("json_schema", '{"a": "1"}', {"schema": schema}).value == 0
+    assert score("json_schema", '{"a": 1}', {"schema": {"$ref": "#"}}).state is ScoreState.FAILED
 
 
 def test_the_ground_truth_may_lie_deeper_in_extra():
