@@ -69,6 +69,8 @@ editor_unavailable: Slot[bool] = Slot("code_editor_unavailable", bool)
 """Whether this visitor's browser could not load the editor's bundle."""
 editor_session: Slot[str] = Slot("code_editor_session", lambda: secrets.token_hex(8))
 """Tells an editor that stayed open over a restart of the server that it now speaks to another session."""
+editor_texts: Slot[dict[str, tuple[str, str]]] = Slot("code_editor_texts", dict)
+"""By editor: the origin and text that arrived last and whose keeping the page has not shown yet."""
 
 
 # --- drafts --------------------------------------------------------------------------------------------------------

@@ -61,10 +61,13 @@ def code_editor(  # noqa: PLR0913 - a widget's options, all keyword-only
         return _plain_editor(
             value, key=_plain_key(key, version), label=label, height=height, findings=marks, read_only=read_only
         )
+    text = current_text(value, key=key, version=version)
+    _forget_kept_text(key, value)
     result = _component()(
         key=key,
         data={
-            "value": value,
+            "document": key,
+            "value": text,
             "version": version,
             "session": state.editor_session.get(),
             "language": language,
@@ -77,16 +80,16 @@ def code_editor(  # noqa: PLR0913 - a widget's options, all keyword-only
             "phrases": phrases(),
             "bundle": _built_bundle(),
         },
-        default={"value": value, "origin": _origin(version), "unavailable": False},
+        default={"value": text, "origin": _origin(version), "unavailable": False},
         height=height,  # holds the place while the bundle loads, so that nothing jumps
-        on_value_change=_nothing,
+        on_value_change=partial(_note_text, key),
         on_origin_change=_nothing,
         on_unavailable_change=partial(_remember_unavailable, key),
         on_run_change=_nothing,
         on_save_change=_nothing,
     )
     st.caption(hint or _("Ctrl+Enter runs · Ctrl+S saves · Esc, then Tab leaves the editor"))
-    return EditorEvent(_newest(result, value, version), run=bool(result.run), save=bool(result.save))
+    return EditorEvent(text, run=bool(result.run), save=bool(result.save))
 
 
 def current_text(value: str, *, key: str, version: int = 0) -> str:
@@ -97,16 +100,29 @@ def current_text(value: str, *, key: str, version: int = 0) -> str:
     if _is_plain():
         typed = state.widget(_plain_key(key, version))
         return value if typed is None else str(typed)
-    return _newest(state.widget(key) or {}, value, version)
+    held = state.widget(key) or {}
+    if held.get("value") is not None:
+        # The browser repeats what it sent last until it has followed a raised version or a server started anew.
+        return str(held["value"]) if held.get("origin") in (None, _origin(version)) else value
+    origin, text = state.editor_texts.get().get(key, ("", value))
+    return text if origin == _origin(version) else value
 
 
-def _newest(held: Mapping[str, Any], value: str, version: int) -> str:
-    """The browser's text, unless it grew from another version or session than the one on screen.
+def _note_text(key: str) -> None:
+    """Keep what has arrived, before any of the page runs.
 
-    The browser repeats what it sent last until it has followed, also to a server that was started anew.
+    A page link pressed right after the last key ends this run before the page sees the text, and the next page's run
+    no longer carries it.
     """
-    text, origin = held.get("value"), held.get("origin")
-    return value if text is None or origin not in (None, _origin(version)) else str(text)
+    held = state.widget(key) or {}
+    if held.get("value") is not None:
+        state.editor_texts.get()[key] = (str(held.get("origin")), str(held["value"]))
+
+
+def _forget_kept_text(key: str, value: str) -> None:
+    """Drop the note of a text that the page shows: it has it."""
+    if state.editor_texts.get().get(key, ("", None))[1] == value:
+        del state.editor_texts.get()[key]
 
 
 def _origin(version: int) -> str:

@@ -79,6 +79,24 @@ def test_what_a_browser_held_over_a_restart_is_not_taken_for_this_sessions_text(
     assert text_of(test.run()) == "stored"
 
 
+def test_a_text_that_arrived_just_before_its_page_was_left_is_there_on_return(built):
+    """The run that brought it ended before the page saw it; only the callback did."""
+    test = page("stored").run()
+    origin = held(test, "")["origin"]
+    test.session_state["code_editor_texts"] = {"other": (origin, "x"), "ed": (origin, "last keys")}
+    test.session_state["ed"] = {}
+    assert text_of(test.run()) == "last keys"
+    test.session_state["epoch"] = 1
+    assert text_of(test.run()) == "stored"
+
+
+def test_a_text_that_the_page_shows_is_no_longer_kept(built):
+    test = page("saved").run()
+    test.session_state["code_editor_texts"] = {"ed": (held(test, "")["origin"], "saved")}
+    assert text_of(test.run()) == "saved"
+    assert test.session_state["code_editor_texts"] == {}
+
+
 def test_without_a_bundle_a_text_area_keeps_the_contract(not_built):
     test = page("a = 1", findings=[{"line": 3, "message": "subprocess is refused", "severity": "error"}]).run()
     assert test.text_area[0].label == "reward.py"

@@ -1,6 +1,6 @@
 // CodeMirror 6 as a Streamlit component: text in, text out, no key stroke lost.
 //
-// data      {value, version, session, language, label, height, findings, readOnly, goto, debounceMs, phrases}
+// data      {document, value, version, session, language, label, height, findings, readOnly, goto, debounceMs, phrases}
 // state     "value": the document's text, "origin": the session and version it grew from     triggers  "run", "save"
 // The one rule: Python replaces the text only by raising data.version, so it never fights the cursor.
 import {autocompletion} from "@codemirror/autocomplete";
@@ -16,6 +16,7 @@ import {isDark, looks} from "./theme.js";
 
 const LANGUAGES = {python, json, text: () => []};
 const editors = new WeakMap(); // parentElement -> editor; Streamlit calls again and again for one element
+const closed = new Map(); // document -> what its editor held when its page was left, in case Python never got it
 
 /** Findings count lines and columns from 1 and columns in code points, CodeMirror in UTF-16 units. */
 function offset(line, column) {
@@ -35,7 +36,7 @@ class Editor {
     this.host = parentElement.host ?? parentElement;
     this.settings = new Compartment();
     this.timer = null;
-    this.fromPython = false;
+    this.isLoading = false;
     this.session = data.session;
     this.version = data.version;
     const place = parentElement.querySelector(".code-editor");
@@ -46,6 +47,13 @@ class Editor {
     });
     this.sent = this.text;
     this.known = [data.value]; // what Python may hold by now: the text it showed last and all that was sent since
+    this.reopen(closed.get(data.document), data);
+  }
+
+  /** Go on where the closed editor of this document was left, when Python shows an earlier text of it. */
+  reopen(left, {session, version, value}) {
+    if (left?.session !== session || left.version !== version || !left.known.includes(value)) return;
+    this.load(left.text);
   }
 
   extensions() {
@@ -63,7 +71,7 @@ class Editor {
       lintGutter(),
       this.settings.of([]),
       EditorView.updateListener.of((update) => {
-        if (update.docChanged && !this.fromPython) this.pushSoon();
+        if (update.docChanged && !this.isLoading) this.pushSoon();
       }),
       // A click on a button blurs first, so the text reaches Python before the click does.
       EditorView.domEventHandlers({blur: () => this.push()}),
@@ -97,14 +105,18 @@ class Editor {
   replace(text) {
     clearTimeout(this.timer);
     this.timer = null;
-    this.fromPython = true;
-    const {doc, selection} = this.view.state;
-    this.view.dispatch({changes: {from: 0, to: doc.length, insert: text}});
-    this.view.dispatch({selection: EditorSelection.cursor(Math.min(selection.main.head, this.view.state.doc.length))});
-    this.fromPython = false;
+    this.load(text);
     this.sent = this.text;
     this.known = [text];
     this.findings = null; // marks of the old text went with it
+  }
+
+  load(text) {
+    this.isLoading = true;
+    const {doc, selection} = this.view.state;
+    this.view.dispatch({changes: {from: 0, to: doc.length, insert: text}});
+    this.view.dispatch({selection: EditorSelection.cursor(Math.min(selection.main.head, this.view.state.doc.length))});
+    this.isLoading = false;
   }
 
   update(component) {
@@ -112,7 +124,9 @@ class Editor {
     this.component = component;
     this.data = data;
     this.followVersion(data);
-    this.follow("shape", {...data, value: 0, version: 0, session: 0, findings: 0, goto: 0, dark: isDark(this.host)}, (shape) =>
+    if (this.text !== this.sent && this.timer === null) this.push(); // reopened with a text that Python never got
+    const {language, label, readOnly, phrases, height} = data;
+    this.follow("shape", {language, label, readOnly, phrases, height, dark: isDark(this.host)}, (shape) =>
       this.view.dispatch({effects: this.settings.reconfigure(settings(shape))}),
     );
     this.follow("findings", data.findings, (findings) => {
@@ -156,6 +170,8 @@ class Editor {
 
   close() {
     this.push(); // a page switch within the debounce must not lose the last keys
+    const {session, version, text, known} = this;
+    closed.set(this.data.document, {session, version, text, known});
     this.view.destroy();
   }
 }
