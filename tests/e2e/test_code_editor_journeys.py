@@ -1,0 +1,122 @@
+"""The editor in a real browser: keys, keyboard, other tabs, restarts, and a browser that cannot load it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import MODIFIER, PRESS_MS, ConsoleProcess, new_visitor
+
+DEBOUNCE_MS = 900  # the editor's 400 ms, and a rerun
+
+
+@pytest.fixture
+def functions(visitor):
+    visitor.open()
+    return visitor.open("functions")
+
+
+def type_at_end(page: Page, text: str) -> None:
+    page.get_by_role("textbox", name="reward.py", exact=True).click()
+    page.keyboard.press(f"{MODIFIER}+End")
+    page.keyboard.type(text)
+
+
+def test_a_page_link_pressed_right_after_typing_loses_no_key(functions):
+    functions.write("reward.py", "# first")
+    functions.page.keyboard.type(" and last")
+    functions.go("Test")
+    functions.go("Functions")
+    expect(functions.editor("reward.py")).to_have_text("# first and last")
+
+
+def test_tab_indents_and_escape_then_tab_leaves(functions):
+    functions.write("reward.py", "x")
+    box = functions.editor("reward.py")
+    box.press("Tab")
+    expect(box).to_be_focused()
+    box.press("Escape")
+    box.press("Tab")
+    expect(box).not_to_be_focused()
+
+
+def test_enter_after_a_word_is_a_new_line_and_no_completion(functions):
+    functions.write("reward.py", "returning = 1\n")
+    functions.page.keyboard.type("retur\nx")
+    expect(functions.editor("reward.py")).to_contain_text("retur")
+    assert functions.editor("reward.py").inner_text().splitlines() == ["returning = 1", "retur", "x"]
+
+
+def test_a_finding_is_told_at_its_line(functions):
+    functions.write("reward.py", "import subprocess\n")
+    expect(functions.page.locator(".cm-lint-marker-error")).to_have_count(1)
+    mark = functions.page.locator(".cm-lintRange-error")
+    expect(mark).to_have_text(re.compile("subprocess"))
+    mark.hover()
+    expect(functions.page.locator(".cm-tooltip")).to_contain_text("cannot start programs")
+
+
+def test_the_editor_wears_the_dark_theme(chromium, server):
+    someone = new_visitor(chromium, server, color_scheme="dark")
+    someone.open("functions")
+    grounds = someone.editor("reward.py").evaluate(
+        "box => [getComputedStyle(box.closest('.cm-editor')).backgroundColor, getComputedStyle(box).fontSize]"
+    )
+    assert grounds == ["rgb(11, 14, 18)", "13px"]
+    someone.page.context.close()
+    assert someone.foreign_requests == []
+
+
+def test_a_browser_that_cannot_load_the_bundle_gets_a_text_area(chromium, server):
+    someone = new_visitor(chromium, server)
+    someone.page.route(re.compile(r"/code_editor-.*\.js"), lambda route: route.abort())
+    someone.open("functions")
+    someone.sees("could not load the code editor")
+    someone.editor("reward.py").fill("# plain")
+    someone.go("Test")
+    someone.go("Functions")
+    expect(someone.editor("reward.py")).to_have_value("# plain")
+    someone.page.context.close()
+    assert someone.script_errors == []
+
+
+def test_text_typed_while_the_server_was_away_is_kept(chromium, tmp_path):
+    server = ConsoleProcess(tmp_path)
+    server.start()
+    someone = new_visitor(chromium, server)
+    someone.open("functions")
+    someone.write("reward.py", "# before")
+    someone.page.wait_for_timeout(DEBOUNCE_MS)
+    server.stop()
+    type_at_end(someone.page, " while away")
+    server.start()
+    expect(someone.page.get_by_test_id("stApp")).to_have_attribute("data-test-connection-state", "CONNECTED")
+    expect(someone.page.get_by_role("dialog")).to_have_count(0)
+    type_at_end(someone.page, " after")
+    someone.page.wait_for_timeout(DEBOUNCE_MS)
+    someone.settle()
+    someone.page.reload()
+    someone.settle()
+    expect(someone.editor("reward.py")).to_have_text("# before while away after")
+    someone.page.context.close()
+    server.stop()
+
+
+def test_two_tabs_keep_both_texts_until_somebody_chooses(chromium, server):
+    first, second = new_visitor(chromium, server), new_visitor(chromium, server)
+    first.open("functions").write("reward.py", "# common")
+    first.page.wait_for_timeout(DEBOUNCE_MS)
+    second.open("functions")
+    expect(second.editor("reward.py")).to_have_text("# common")
+    first.write("reward.py", "# of the first")
+    first.page.wait_for_timeout(DEBOUNCE_MS)
+    second.write("reward.py", "# of the second")
+    second.sees("This draft was changed in another tab.")
+    expect(second.editor("reward.py")).to_have_text("# of the second")
+    second.page.get_by_role("button", name=re.compile("^Take theirs")).click(delay=PRESS_MS)
+    expect(second.editor("reward.py")).to_have_text("# of the first")
+    second.settle()
+    second.editor("reward.py").press(f"{MODIFIER}+z")
+    expect(second.editor("reward.py")).to_have_text("# of the second")
+    first.page.context.close()
+    second.page.context.close()
