@@ -18,6 +18,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
+from rewards_lib.contract import sentence
 from rewards_lib.errors import StoreError
 from rewards_lib.store import schema
 from rewards_lib.store.location import DATABASE_VARIABLE, FILE_NAME, HOME_VARIABLE, data_directory
@@ -28,19 +29,21 @@ POOL_CONNECTIONS = 20
 
 Result = TypeVar("Result")
 
+_KEEP = sentence(
+    "Keep that file, it may hold your drafts: move it away to begin with an empty store, or put a backup in its place."
+)
+_WRITABLE = sentence("Make the file and its folder writable, or name another folder in {home}.")
+_OTHER = sentence("Mend it, or name another folder in {home} or another SQLAlchemy URL in {database}.")
 # What SQLite says, and what its user can do about it. The first part that occurs decides.
 _REMEDIES = {
-    "not a database": "Keep that file, it may hold your drafts: move it away to begin with an empty store, "
-    "or put a backup in its place.",
-    "malformed": "Keep that file, it may hold your drafts: move it away to begin with an empty store, "
-    "or put a backup in its place.",
-    "locked": "Another process holds the file; end it, then try again.",
-    "full": "Make room on that disk, then save again.",
-    "readonly": "Make the file and its folder writable, or name another folder in {home}.",
-    "unable to open": "Make the file and its folder writable, or name another folder in {home}.",
-    "Permission denied": "Make the file and its folder writable, or name another folder in {home}.",
+    "not a database": _KEEP,
+    "malformed": _KEEP,
+    "locked": sentence("Another process holds the file; end it, then try again."),
+    "full": sentence("Make room on that disk, then save again."),
+    "readonly": _WRITABLE,
+    "unable to open": _WRITABLE,
+    "Permission denied": _WRITABLE,
 }
-_OTHER_REMEDY = "Mend it, or name another folder in {home} or another SQLAlchemy URL in {database}."
 
 
 class Database:
@@ -88,14 +91,15 @@ class Database:
         """
         with self._own_words(), self._turn, self._engine.connect() as connection:
             connection.execution_options(writes=True)
-            for attempt in range(1, WRITE_ATTEMPTS + 1):
+            attempts_left = 1 if self._is_sqlite else WRITE_ATTEMPTS
+            while True:
+                attempts_left -= 1
                 try:
                     with connection.begin():
                         return work(connection)
                 except DBAPIError as error:
-                    if self._is_sqlite or error.connection_invalidated or attempt == WRITE_ATTEMPTS:
+                    if error.connection_invalidated or attempts_left == 0:
                         raise
-            raise AssertionError("the last attempt returns or raises")
 
     def close(self) -> None:
         """Give the connections back."""
@@ -108,12 +112,12 @@ class Database:
             yield
         except (SQLAlchemyError, ImportError, OSError) as error:
             cause = str(error.orig if isinstance(error, DBAPIError) else error).strip().split("\n")[0]
-            remedy = next((text for part, text in _REMEDIES.items() if part in cause), _OTHER_REMEDY)
+            remedy = next((text for part, text in _REMEDIES.items() if part in cause), _OTHER)
             raise StoreError(
                 "The store of drafts and versions failed: {cause}.",
                 where=self.place,
                 cause=cause,
-                remedy=remedy,
+                remedy=remedy.template,
                 home=HOME_VARIABLE,
                 database=DATABASE_VARIABLE,
             ) from error

@@ -140,8 +140,13 @@ def missing(message: str, existing: Iterable[str], **values: str) -> NotFoundErr
     if not names:
         return NotFoundError(message, remedy="There are none yet.", **values)
     shown, more = ", ".join(names[:NAMES_SHOWN]), len(names) - NAMES_SHOWN
-    remedy = "There are: {existing}, and {more} more." if more > 0 else "There are: {existing}."
-    return NotFoundError(message, remedy=remedy, existing=shown, more=str(more), **values)
+    return NotFoundError(
+        message,
+        remedy="There are: {existing}, and {more} more." if more > 0 else "There are: {existing}.",
+        existing=shown,
+        more=str(more),
+        **values,
+    )
 
 
 def encode_content(content: JsonObject) -> str:
