@@ -50,7 +50,9 @@ def test_a_rule_is_added_named_and_removed(visitor):
     card = visitor.keyed("card_3")
     expect(card).to_contain_text("contains")
     card.get_by_role("button", name="More").click()
-    visitor.page.get_by_role("option", name="Remove").or_(visitor.page.get_by_role("menuitem", name="Remove")).first.click()
+    visitor.page.get_by_role("option", name="Remove").or_(
+        visitor.page.get_by_role("menuitem", name="Remove")
+    ).first.click()
     visitor.settle()
     visitor.sees("3 of 5 rules")
 

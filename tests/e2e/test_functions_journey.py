@@ -9,7 +9,7 @@ GOOD = """from rl_types import RewardFunctionResult
 
 
 def reward_fn(context, sample, completions):
-    return RewardFunctionResult([{value}] * len(completions))
+    return RewardFunctionResult([{value}] * len(completions), {{"given": {value}}})
 """
 RAISES = "def reward_fn(context, sample, completions):\n    return 1 / 0\n"
 ENDLESS = "def reward_fn(context, sample, completions):\n    while True:\n        pass\n"
@@ -27,10 +27,14 @@ def functions(visitor):
     return visitor.open("functions")
 
 
+def run(visitor):
+    visitor.keyed("run").get_by_role("button").click()
+
+
 def test_run_pressed_right_after_typing_runs_what_was_typed(functions):
     for value in ("0.25", "0.75", "0.5"):
         functions.write("reward.py", GOOD.format(value=value))
-        functions.page.get_by_role("button", name="Run", exact=True).click()
+        run(functions)
         functions.sees("4 of 4 completions scored.")
         expect(functions.keyed("run_facts")).to_contain_text(value)
 
@@ -66,21 +70,21 @@ def test_every_edit_survives_a_reload_and_a_page_switch(functions):
 )
 def test_a_failure_is_one_sentence_and_the_next_run_is_normal(functions, source, says):
     functions.write("reward.py", source)
-    functions.press("Run", exact=True)
+    run(functions)
     expect(functions.keyed("last_run")).to_contain_text(says)
     expect(functions.keyed("last_run")).to_contain_text("4 of 4 completions are unscored, not 0.")
     functions.write("reward.py", GOOD.format(value="0.5"))
-    functions.press("Run", exact=True)
+    run(functions)
     functions.sees("4 of 4 completions scored.")
 
 
 @pytest.mark.slow
 def test_an_endless_loop_ends_at_its_limit_and_the_next_run_is_normal(functions):
     functions.write("reward.py", ENDLESS)
-    functions.page.get_by_role("button", name="Run", exact=True).click()
+    run(functions)
     expect(functions.keyed("last_run")).to_contain_text("time limit", timeout=30_000)
     functions.write("reward.py", GOOD.format(value="0.5"))
-    functions.press("Run", exact=True)
+    run(functions)
     functions.sees("4 of 4 completions scored.")
 
 

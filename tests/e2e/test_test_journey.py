@@ -21,7 +21,7 @@ REQUEST = {
 def test_a_pasted_request_is_answered_as_a_trainer_would_see_it(visitor):
     visitor.open("test")
     visitor.write("Request", json.dumps(REQUEST, indent=1))
-    visitor.press("Send", exact=True)
+    visitor.keyed("send").get_by_role("button").click()
     visitor.sees('"rewards": [0.35]')
     visitor.sees("By completion")
     visitor.sees("isolation tier")

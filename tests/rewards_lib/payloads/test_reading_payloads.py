@@ -78,28 +78,28 @@ def test_a_request_over_the_limit_is_refused_with_both_sizes():
         read_payload(" " * (MAX_PAYLOAD_BYTES + 1))
 
 
+def reads(read, given_):
+    """Whether it reads; a refusal must be one of ours, with a sentence."""
+    try:
+        read(given_)
+    except InputError as error:
+        return bool(str(error))
+    return True
+
+
 @given(json_values)
 def test_decoding_any_json_value_gives_a_payload_or_an_input_error(value):
-    try:
-        assert decode(value).completions
-    except InputError as error:
-        assert str(error)
+    assert reads(decode, value)
 
 
 @given(st.text())
 def test_reading_any_text_gives_a_payload_or_an_input_error(text):
-    try:
-        read_payload(text)
-    except InputError as error:
-        assert str(error)
+    assert reads(read_payload, text)
 
 
 @given(st.binary())
 def test_reading_any_bytes_gives_a_payload_or_an_input_error(data):
-    try:
-        read_payload(data)
-    except InputError as error:
-        assert str(error)
+    assert reads(read_payload, data)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
