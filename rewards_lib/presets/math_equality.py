@@ -40,9 +40,19 @@ from rewards_lib.presets.math_structure import (
     special_value,
     unordered,
     values_of_chain,
+    without_builder,
     without_name,
 )
-from rewards_lib.presets.math_text import compact, fold_words, inside, is_balanced, is_text, normalise, split_top
+from rewards_lib.presets.math_text import (
+    compact,
+    fold_words,
+    has_words,
+    inside,
+    is_balanced,
+    is_text,
+    normalise,
+    split_top,
+)
 from rewards_lib.presets.math_units import split_unit
 from rewards_lib.presets.math_values import (
     are_equal,
@@ -137,7 +147,7 @@ class _Comparison:
         try:
             if self.depth > 12 or not answer:
                 return False
-            return self.compare_structures(_unwrapped(truth), _unwrapped(answer))
+            return self.compare_structures(without_builder(_unwrapped(truth)), without_builder(_unwrapped(answer)))
         finally:
             self.depth -= 1
 
@@ -237,6 +247,9 @@ class _Comparison:
         if any(infinite):
             return all(infinite) and infinite[0][1].lstrip("+") == infinite[1][1].lstrip("+")  # type: ignore[index]
         wanted, found = _parsed(truth), _parsed(answer)
+        if (wanted is None or found is None) and (has_words(truth) or has_words(answer)):
+            self.layer = "text"
+            return fold_words(truth) == fold_words(answer)
         if wanted is None or found is None:
             self.layer = "algebra"
             return math_algebra.are_equal(truth, answer)

@@ -31,13 +31,19 @@ _MATRIX = re.compile(
 _BARS = re.compile(r"\\begin\{[vV]matrix\}")
 
 
+_MANY = 40
+"""More elements than that are compared as written: every one against every other would take too long."""
+
+
 def unordered(first: Sequence[str], second: Sequence[str], compare: Compare) -> bool:
     """Match the elements of two collections, order and repetition aside."""
-    first, second = _distinct(first, compare), _distinct(second, compare)
-    if len(first) != len(second):
+    spelled = [list({compact(element): element for element in elements}.values()) for elements in (first, second)]
+    if max(map(len, spelled)) > _MANY:
+        return {compact(element) for element in first} == {compact(element) for element in second}
+    wanted, left = (_distinct(elements, compare) for elements in spelled)
+    if len(wanted) != len(left):
         return False
-    left = list(second)
-    for element in first:
+    for element in wanted:
         partner = next((other for other in left if compare(element, other)), None)
         if partner is None:
             return False
@@ -48,7 +54,7 @@ def unordered(first: Sequence[str], second: Sequence[str], compare: Compare) -> 
 def _distinct(elements: Sequence[str], compare: Compare) -> list[str]:
     kept: list[str] = []
     for element in elements:
-        if not any(compact(element) == compact(other) or compare(other, element) for other in kept):
+        if not any(compare(other, element) for other in kept):
             kept.append(element)
     return kept
 
@@ -69,7 +75,7 @@ def special_value(text: str) -> str | None:
     if _UNDEFINED.fullmatch(words):
         return "undefined"
     return (
-        "all reals" if re.fullmatch(r"\\mathbbr|\\r|allrealnumbers|\(-\\infty,\+?\\infty\)|全体实数", words) else None
+        "all reals" if re.fullmatch(r"\\mathbbr|\\r|allrealnumbers|\(?-\\infty,\+?\\infty\)?|全体实数", words) else None
     )
 
 
@@ -210,6 +216,15 @@ def values_of_chain(text: str) -> list[str]:
     if _NAMED.fullmatch(parts[0]):
         return parts[1:]
     return parts[:-1] if len(parts) == 2 and _NAMED.fullmatch(parts[1]) else parts
+
+
+_SET_BUILDER = re.compile(r"\\\{\s*[A-Za-z]\s*(?:\\in\s*(?:\\mathbb\s*\{?R\}?|\\R)\s*)?[|:](?P<condition>.+)\\\}")
+
+
+def without_builder(text: str) -> str:
+    r"""Write ``\{x | x > 2\}`` as its condition; anything else stays as it is."""
+    match = _SET_BUILDER.fullmatch(text)
+    return match["condition"].strip() if match else text
 
 
 def equation_sides(text: str) -> tuple[str, str] | None:

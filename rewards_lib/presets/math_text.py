@@ -51,11 +51,36 @@ def normalise(text: str) -> str:
     text = re.sub(r"(?<!\\)\\[,;:! ]|~|\\(?:quad|qquad|enspace|thinspace|newline)(?![A-Za-z])", " ", text)
     text = _DROPPED.sub("", text)
     text = _WRAPPER.sub(_unwrap, text)
+    text = _REPEATING.sub(_repeating_fraction, _SCALED.sub(_scale, text))
     text = re.sub(r"\^\s*\{?\s*\\(?:circ|degree)(?![A-Za-z])\s*\}?", r"\\degree ", text)
     text = re.sub(r"\\([A-Za-z]+)", lambda m: _COMMANDS.get(m[1], m[0]), text)
     text = re.sub(r"\s+", " ", text).strip()
     text = re.sub(r"(?:\s*[.,;](?<!\\[,;]))+$", "", text).strip()
     return _join_thousands(text.removeprefix("=").strip())
+
+
+_SCALES = {
+    "hundred": "10^{2}", "thousand": "10^{3}", "million": "10^{6}", "billion": "10^{9}", "trillion": "10^{12}",
+    "dozen": "12", "万": "10^{4}", "亿": "10^{8}",
+}  # fmt: skip
+_SCALED = re.compile(
+    rf"(?<=[\d}}])\s*(?:\\text\{{\s*(?P<wrapped>{'|'.join(_SCALES)})s?(?P<rest>(?:\s[^{{}}]*)?)\}}"
+    rf"|(?P<plain>{'|'.join(_SCALES)})s?(?![A-Za-z]))"
+)
+_REPEATING = re.compile(r"(\d*)\.(\d*)\\(?:overline|dot)\s*(?:\{(\d{1,50})\}|(\d))")
+
+
+def _scale(match: re.Match[str]) -> str:
+    """Write ``8 million`` as a product; a unit behind it stays a unit."""
+    unit = (match["rest"] or "").strip()
+    return f"*{_SCALES[match['wrapped'] or match['plain']]} " + (r"\text{" + unit + "}" if unit else "")
+
+
+def _repeating_fraction(match: re.Match[str]) -> str:
+    r"""Write ``0.1\overline{6}`` as a fraction."""
+    whole, fixed, cycle = match[1] or "0", match[2], match[3] or match[4]
+    bottom = (10 ** len(cycle) - 1) * 10 ** len(fixed)
+    return rf"\frac{{{int(whole + fixed + cycle) - int(whole + fixed)}}}{{{bottom}}}"
 
 
 def _plain_characters(text: str) -> str:
@@ -79,6 +104,8 @@ def _unwrap(match: re.Match[str]) -> str:
     is_unit = (body in UNIT_LETTERS and match[1].startswith(("text", "m"))) or re.fullmatch(
         r"[A-Za-z]+/[A-Za-z]+", body
     )
+    if re.search(r"\d", body) and re.fullmatch(r"(?:[\d\s.,+-]|and|or|和|或)+", body):
+        return f" {body} "
     if is_unit or re.search(r"[^\W\d_]{2}|[\u4e00-\u9fff]", body):
         return r"\text{" + body + "}"
     return body if len(body) == 1 else f" {body} "
@@ -183,4 +210,12 @@ def is_text(text: str) -> bool:
     letters = re.sub(r"[\s().,'-]", "", words)
     return len(letters) > 2 or (
         len(letters) == 2 and not re.fullmatch(r"[abcxyzkmnpqrt]i?|i[abcxyz]|[abcxyzkmnpqrt]{2}", letters)
+    )
+
+
+def has_words(text: str) -> bool:
+    """Tell whether words of three letters or more stand in a text that is no mathematics, as in ``June 5``."""
+    return (
+        re.search(r"(?<![\\A-Za-z])[A-Za-z]{3,}|[\u4e00-\u9fff]{2,}", re.sub(r"\\(?!text)[A-Za-z]+", "", text))
+        is not None
     )

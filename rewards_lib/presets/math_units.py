@@ -23,7 +23,7 @@ person people 人; unit 单位; 个; 只; 本; 棵; 辆; 页; 次; 种; 名; 支
 """
 _SUFFIX = re.compile(
     r"(?P<core>.*?[\d)}\]!%a-zA-Z])\s*(?P<unit>(?:\\text\{[^{}]*\}(?:\s*\^\s*\{?-?\d\}?)?\s*[/*]?\s*)+"
-    r"|(?<=[\d)}\]])\s*[A-Za-z]{2,}(?: [A-Za-z]{2,})?(?:\s*\^\s*\{?\d\}?)?|[\u4e00-\u9fff]+|\\degree ?C?)",
+    r"|(?<=[\d)}\]])\s*[A-Za-z]{2,}(?: [A-Za-z]{2,}|/[A-Za-z]+)?(?:\s*\^\s*\{?\d\}?)?|[\u4e00-\u9fff]+|\\degree ?C?)",
     re.DOTALL,
 )
 _NOT_UNITS = frozenset(

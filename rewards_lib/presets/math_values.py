@@ -19,13 +19,11 @@ _POINTS, _DRAWS = 4, 40
 
 
 def are_equal(first: Node, second: Node, seed: str) -> bool | None:
-    """Compare two expressions as functions of the same letters; None when too few points lie in their domain.
+    """Compare two expressions as functions of their letters; None when too few points lie in their domain.
 
     Raises ``TooLargeError`` and ``UnreadableError``.
     """
-    letters = sorted(first.symbols())
-    if letters != sorted(second.symbols()):
-        return False
+    letters = sorted(first.symbols() | second.symbols())
     if not letters:
         return agree_at(first, second, {})
     agreed = 0
