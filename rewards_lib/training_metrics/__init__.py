@@ -19,7 +19,6 @@ from rewards_lib.training_metrics.series import (
     StepRange,
     downsample,
     drawn_points,
-    parse_step_range,
     smooth_series,
 )
 from rewards_lib.training_metrics.steps import ROW_NUMBER, Restart, StepColumnError
@@ -41,7 +40,6 @@ __all__ = [
     "group_families",
     "metrics_report",
     "notes_of",
-    "parse_step_range",
     "read_export",
     "report_exports",
     "runs_of",

@@ -6,7 +6,7 @@ Invariant: names come out as they went in, and nothing was mended, merged or lef
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from rewards_lib.training_metrics.steps import (
     conflicts,
     find_restarts,
     is_clock,
+    speaks_of_steps,
     steps_of,
 )
 
@@ -102,18 +103,22 @@ class Export:
         return self.runs[0].names
 
 
-def read_export(data: bytes | Path, name: str | None = None, *, x: str | None = None) -> Export:
+def read_export(
+    data: bytes | Path, name: str | None = None, *, x: str | None = None, only: Collection[str] | None = None
+) -> Export:
     """Read a CSV export of training metrics.
 
     ``name`` is shown in messages (default: the file's name). ``x`` chooses the column that counts the steps, or
-    ``ROW_NUMBER``; by default it is found by name. Raises InputError when the content is no usable table, and its
-    subclass StepColumnError when no column counts the steps.
+    ``ROW_NUMBER``; by default it is found by name. ``only`` names the metrics to hold, for files too large to hold
+    whole; clocks are held besides. Raises InputError when the content is no usable table, and its subclass
+    StepColumnError when no column counts the steps.
     """
     import numpy as np
 
     if name is None:
         name = data.name if isinstance(data, Path) else "export.csv"
-    table = read_table(sniff_text(data, name))
+    wanted = None if only is None else lambda column: column in only or column == x or speaks_of_steps(column)
+    table = read_table(sniff_text(data, name), wanted)
     numbers = read_cells(table.frame, decimal_comma=table.decimal_comma)
     x = _checked_x(x, numbers, name) if x else choose_x(numbers, table.header.names, name)
     steps = steps_of(numbers, x)

@@ -49,6 +49,9 @@ def report_exports(
     smooth: float | None = None,
 ) -> JsonObject:
     """Report exports that are already read; see ``metrics_report``."""
+    first, last = step_range or (None, None)
+    if first is not None and last is not None and not first <= last:
+        raise InputError("The step range {first}:{last} ends before it begins.", first=first, last=last)
     series = series_of(exports)
     shown = {name: line.within(step_range) for name, line in series.items()}
     report: JsonObject = {

@@ -5,7 +5,6 @@ Invariant: steps rise strictly and values are finite; down-sampling keeps the sm
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -117,18 +116,3 @@ def drawn_points(series: Series, points: int = CHART_POINTS) -> tuple[Floats, Fl
     places = places[(places > 0) & (places < len(kept))]
     middles = (kept.steps[places - 1] + kept.steps[places]) / 2
     return np.insert(kept.steps, places, middles), np.insert(kept.values, places, np.nan)
-
-
-def parse_step_range(text: str) -> StepRange:
-    """Read ``A:B``, where either side may be left out; both ends are included. Raises InputError otherwise."""
-    first, colon, last = text.partition(":")
-    try:
-        ends = tuple(float(part) if part.strip() else None for part in (first, last))
-    except ValueError:
-        ends = ()
-    if not colon or len(ends) != 2 or any(end is not None and not math.isfinite(end) for end in ends):
-        raise InputError("{text!r} is no step range.", text=text, remedy="Write first:last, for example 100:200.")
-    begin, end = ends
-    if begin is not None and end is not None and begin > end:
-        raise InputError("The step range {text} ends before it begins.", text=text)
-    return begin, end

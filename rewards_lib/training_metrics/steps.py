@@ -110,6 +110,11 @@ def _counts_up(column: Floats) -> bool:
     return bool((filled[1:] > filled[:-1]).mean() >= _STEP_SHARE)
 
 
+def speaks_of_steps(name: str) -> bool:
+    """Whether a column's name alone says that it counts steps or time."""
+    return name in STEP_NAMES or bool(_STEP_WORD.fullmatch(name) or _CLOCK_WORD.fullmatch(name))
+
+
 def is_clock(name: str, values: Floats, order: NDArray[np.int64]) -> bool:
     """Whether a column counts steps or time rather than measuring something, judged by name and by its rise with x.
 
@@ -118,7 +123,7 @@ def is_clock(name: str, values: Floats, order: NDArray[np.int64]) -> bool:
     """
     if name in ("_step", "_runtime", "_timestamp"):
         return True
-    speaks = _STEP_WORD.fullmatch(name) or _CLOCK_WORD.fullmatch(name) or name.startswith(("counters/", "column "))
+    speaks = speaks_of_steps(name) or name.startswith(("counters/", "column "))
     if not speaks or (_DURATIONS.match(name) and not name.endswith("total_timesteps")):
         return False
     filled = _without_gaps(values[order])

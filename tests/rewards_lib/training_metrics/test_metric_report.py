@@ -61,6 +61,12 @@ def test_a_missing_file_is_refused_with_its_path(tmp_path):
     assert refused.value.where.endswith("none.csv")
 
 
+@pytest.mark.parametrize("ends", [(3, 2), (float("nan"), 2)])
+def test_a_range_that_ends_before_it_begins_is_refused(tmp_path, ends):
+    with pytest.raises(InputError, match="ends before it begins"):
+        metrics_report([write(tmp_path, "run.csv", "step,r\n1,1\n")], step_range=ends)
+
+
 def test_no_file_is_refused():
     with pytest.raises(InputError, match="No file"):
         metrics_report([])

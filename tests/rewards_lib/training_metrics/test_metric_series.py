@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics import Series, downsample, drawn_points, parse_step_range, smooth_series
+from rewards_lib.training_metrics import Series, downsample, drawn_points, smooth_series
 
 numbers = st.floats(-1e6, 1e6)
 
@@ -86,17 +86,3 @@ def test_whole_steps_are_written_as_integers_and_fractions_as_they_are():
     assert line([0.5], [3]).to_json() == [[3, 0.5]]
     assert isinstance(line([0.5], [3]).to_json()[0][0], int)
     assert line([0.5, 1], [0.25, 3]).to_json() == [[0.25, 0.5], [3.0, 1]]
-
-
-@pytest.mark.parametrize(
-    ("text", "ends"),
-    [("10:20", (10, 20)), (":20", (None, 20)), ("10:", (10, None)), (":", (None, None)), ("0.5:1", (0.5, 1))],
-)
-def test_step_ranges_are_read(text, ends):
-    assert parse_step_range(text) == ends
-
-
-@pytest.mark.parametrize("text", ["", "10", "a:b", "1:2:3", "20:10", "nan:2"])
-def test_what_is_no_step_range_is_refused(text):
-    with pytest.raises(InputError):
-        parse_step_range(text)

@@ -115,6 +115,20 @@ def test_a_quotation_mark_that_is_never_closed_is_refused():
         read('step,a\n1,"2\n2,3\n3,4\n')
 
 
+def test_of_a_large_file_only_the_named_columns_and_the_clocks_are_held():
+    text = "note,global_step,a,b,c\nx,1,2,3,4\ny,2,3,4,5\n"
+    export = read(text, only=["b"])
+    assert (export.columns, export.names) == (("note", "global_step", "a", "b", "c"), ("b",))
+    assert export.runs[0].series("b").to_json() == [[1, 3], [2, 4]]
+
+
+@pytest.mark.parametrize(("row", "cells"), [("1,2,3,4", 4), ("1,2,3,4,5,6", 6)])
+def test_a_row_too_long_is_refused_also_when_only_some_columns_are_held(row, cells):
+    with pytest.raises(InputError, match=r"Line 3 has \d cells, the header has 3"):
+        read(f"step,a,b\n0,1,2\n{row}\n", only=["b"])
+    assert cells
+
+
 def is_read_or_refused(data: bytes) -> bool:
     try:
         return read_export(data, "run.csv").columns != ()
