@@ -20,6 +20,16 @@ ASSETS = Path(__file__).parent / "assets"
 HOME = "pages/compose.py"
 
 
+def settings() -> None:
+    """The page's title, icon, layout and menu; without our icon the browser would ask another machine for one."""
+    st.set_page_config(
+        page_title="Reward Console",
+        page_icon=str(ASSETS / "icon.svg"),
+        layout="wide",
+        menu_items={"About": _("Reward Console: write, prove, publish and watch the reward of an RL run.")},
+    )
+
+
 def pages() -> dict[str, list[StreamlitPage]]:
     """The only list of pages, by section. The file stem of a page is its address."""
 
@@ -50,6 +60,7 @@ def through_app() -> None:
     old discovery and runs app.py on the page that was asked for.
     """
     if not state.app_ran.get():
+        settings()
         st.navigation(pages(), position="hidden")
         st.rerun()
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from rewards_lib.contract import JsonObject, write_json
 from rewards_lib.errors import InputError, RewardConsoleError, boundary
+from rewards_lib.strict_json import read_json, read_text
 
 CONSOLE_URL = "http://127.0.0.1:8501"
 
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     with boundary(tell):
         options = _parser().parse_args(arguments)
-        status = options.run(options)
+        status = int(options.run(options))
     return status
 
 
@@ -94,7 +95,6 @@ def _add_test(commands: Commands) -> None:
 
 def _test(options: argparse.Namespace) -> int:
     from rewards_lib.executor import Executor
-    from rewards_lib.function_sources import read_text
     from rewards_lib.payloads import read_payload
     from rewards_lib.scoring import score_payload
 
@@ -114,12 +114,10 @@ def _test(options: argparse.Namespace) -> int:
 
 def _mix_of(options: argparse.Namespace) -> tuple[Any, Any]:
     """The mix that the options name, and the resolver for its functions."""
+    from rewards_lib.function_sources import read_function, resolver
     from rewards_lib.mix import Mix, Rule, read_mix
-
-    from rewards_lib.function_sources import read_function, read_text, resolver
     from rewards_lib.presets import check_params
     from rewards_lib.store import Store
-    from rewards_lib.strict_json import read_json
 
     one = Decimal(1)
     if options.mix:
@@ -163,7 +161,6 @@ def _add_check(commands: Commands) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     from rewards_lib.executor import check_once
-    from rewards_lib.function_sources import read_text
 
     findings = check_once(read_text(options.file))
     refused = [finding for finding in findings if finding.severity == "error"]

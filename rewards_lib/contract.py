@@ -119,7 +119,9 @@ def messages_of(raw: Json) -> list[JsonObject]:
         if "messages" in raw:
             return messages_of(raw["messages"])
         return [dict(raw)]
-    return [dict(message) for message in raw or () if isinstance(message, Mapping)] if _is_list(raw) else []
+    if not isinstance(raw, (list, tuple)):
+        return []
+    return [dict(message) for message in raw if isinstance(message, Mapping)]
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -127,17 +129,12 @@ def text_of(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content
-    if not _is_list(content):
+    if not isinstance(content, (list, tuple)):
         return ""
     parts = (
-        part if isinstance(part, str) else part.get("text") if isinstance(part, Mapping) else None
-        for part in content or ()
+        part if isinstance(part, str) else part.get("text") if isinstance(part, Mapping) else None for part in content
     )
     return "".join(part for part in parts if isinstance(part, str))
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple))
 
 
 @dataclass(frozen=True, slots=True)

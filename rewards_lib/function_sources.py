@@ -17,7 +17,7 @@ from rewards_lib.executor import FunctionSource
 from rewards_lib.mix import Rule
 from rewards_lib.scoring import FunctionResolver, ResolvedFunction
 from rewards_lib.store import Store
-from rewards_lib.strict_json import decode_utf8
+from rewards_lib.strict_json import read_text
 
 
 def resolver(*, folder: Path, store: Store | None = None, allow_hosts: Sequence[str] = ()) -> FunctionResolver:
@@ -67,18 +67,6 @@ def draft_version(content: JsonObject) -> str:
 def fingerprint(text: str) -> str:
     """Six characters that tell one text from another."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-
-
-def read_text(path: Path) -> str:
-    """Read a text file. Raises InputError that names the file and why it cannot be read."""
-    try:
-        return decode_utf8(path.read_bytes(), name=path.name)
-    except OSError as error:
-        raise InputError(
-            "The file cannot be read: {reason}.",
-            where=str(path),
-            reason=(error.strerror or "unknown reason").lower(),
-        ) from None
 
 
 def _stored(reference: str, folder: Path, store: Store | None) -> ResolvedFunction:

@@ -10,12 +10,12 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 from rewards_lib.contract import JsonObject, write_json
 from rewards_lib.errors import ExecutionError, InputError
@@ -60,29 +60,6 @@ class Mix:
 
     name: str
     rules: tuple[Rule, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionSource:
-    """What a reference to a custom function stands for."""
-
-    source: str
-    requirements: str = ""
-    version: str = ""
-    """The stored version; empty for a file."""
-
-    @property
-    def sha256(self) -> str:
-        """The content hash of source and requirements, in hexadecimal."""
-        return hashlib.sha256(f"{self.source}\0{self.requirements}".encode(errors="surrogatepass")).hexdigest()
-
-
-class FunctionResolver(Protocol):
-    """Finds custom functions; given by the caller, for only the caller knows the mix file's folder and the store."""
-
-    def __call__(self, rule: Rule, /) -> FunctionSource:
-        """Return what ``rule.function`` and ``rule.requirements`` stand for; ``InputError`` if there is none."""
-        ...
 
 
 # --- reading -------------------------------------------------------------------------------------------------------
@@ -274,7 +251,7 @@ def weight_text(weight: Decimal) -> str:
 def mix_version(mix: Mix, function_hashes: Mapping[str, str]) -> str:
     """Name what the mix computes: 12 hexadecimal digits of a hash over rules, presets' versions and functions.
 
-    ``function_hashes`` gives the content hash (``FunctionSource.sha256``) for the name of each rule with a function.
+    ``function_hashes`` gives the content hash of the function for the name of each rule that has one.
     Renaming the mix, spelling out a default or writing 1 as 1.0 does not change the version. Raises KeyError when a
     function's hash is missing.
     """
@@ -313,8 +290,3 @@ def weighted_sum(weights: Sequence[Decimal], rewards: Sequence[float]) -> float:
         return float(total) + 0.0
     except OverflowError:
         raise ExecutionError("The weighted sum of the rewards is too large for a number.") from None
-
-
-def resolve_functions(mix: Mix, resolver: Callable[[Rule], FunctionSource]) -> dict[str, FunctionSource]:
-    """Look up the function of every rule that has one, by rule name. The resolver raises ``InputError``."""
-    return {rule.name: resolver(rule) for rule in mix.rules if rule.function is not None}

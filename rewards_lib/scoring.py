@@ -5,6 +5,7 @@ Invariant: a completion for which a rule failed has no reward; a rule that absta
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,8 @@ from decimal import Decimal
 
 from rewards_lib.contract import (
     Isolation,
+    Json,
+    JsonObject,
     MixResult,
     Payload,
     RuleResult,
@@ -25,7 +28,8 @@ from rewards_lib.executor import Executor, FunctionSource, ItemRun, Limits
 from rewards_lib.mix import Mix, Rule, mix_version, weighted_sum
 from rewards_lib.presets import find_preset, worker
 
-PRESET_ENTRY = "rewards_lib.presets.worker:score_item"
+SINGLE_ENTRY = "rewards_lib.presets.worker:score_item"
+GROUP_ENTRY = "rewards_lib.presets.worker:score_group_item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,12 @@ class ResolvedFunction:
     source: FunctionSource
     version: str
     """For example ``reward.py · 7f3a9c`` or ``boxed_number@3``."""
+
+    @property
+    def sha256(self) -> str:
+        """The hash of everything that decides a reward: code, requirements, allowed hosts."""
+        parts = (self.source.source, self.source.requirements, *sorted(self.source.allow_hosts))
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 FunctionResolver = Callable[[Rule], ResolvedFunction]
@@ -62,7 +72,7 @@ def score_payload(
         rule = next(rule for rule in mix.rules if rule.name == name)
         results[name] = _score_function(rule, function, payload, executor, limits)
     rules = tuple(results[rule.name] for rule in mix.rules)
-    result = combine(rules, version=mix_version(mix, {name: f.version for name, f in functions.items()}))
+    result = combine(rules, version=mix_version(mix, {name: found.sha256 for name, found in functions.items()}))
     return replace(
         result,
         findings=payload.findings + result.findings,
@@ -146,45 +156,72 @@ def _score_presets(
     rules: Sequence[Rule], payload: Payload, executor: Executor, limits: Limits
 ) -> dict[str, RuleResult]:
     """Score all presets of a mix in one confined worker: forking one for each rule would cost more than the rules."""
-    if not rules:
-        return {}
+    singles = [rule for rule in rules if not _is_group(rule)]
     sample = payload.sample.to_json()
     completions = [completion.raw for completion in payload.completions]
-    items = [
-        {"preset": rule.preset, "params": rule.params, "sample": sample, "completion": completion}
-        for rule in rules for completion in completions
-    ]  # fmt: skip
-    seconds = [find_preset(rule.preset or "").seconds(rule.params) for rule in rules for _ in completions]
-    runs = executor.run_items(PRESET_ENTRY, items, item_seconds=seconds, limits=limits, preload=worker.PRELOAD)
-    isolation, size = executor.isolation(), len(completions)
-    return {
-        rule.name: _preset_result(rule, runs[index * size : (index + 1) * size], isolation)
-        for index, rule in enumerate(rules)
-    }
+    items = [_item(rule, sample, completion=one) for rule in singles for one in completions]
+    seconds = [_seconds(rule) for rule in singles for _ in completions]
+    runs = _run_items(executor, SINGLE_ENTRY, items, seconds, limits)
+    size, isolation = len(completions), executor.isolation() if rules else None
+    results = {}
+    for index, rule in enumerate(singles):
+        own = runs[index * size : (index + 1) * size]
+        results[rule.name] = _preset_result(rule, [_item_score(run) for run in own], own, isolation)
+    for rule in rules:
+        if _is_group(rule):
+            item = _item(rule, sample, completions=completions)
+            own = _run_items(executor, GROUP_ENTRY, [item], [_seconds(rule) * size], limits)
+            results[rule.name] = _preset_result(rule, _group_scores(own[0], size), own, isolation)
+    return results
 
 
-def _preset_result(rule: Rule, runs: Sequence[ItemRun], isolation: Isolation) -> RuleResult:
-    scores = tuple(_item_score(run) for run in runs)
+def _is_group(rule: Rule) -> bool:
+    return find_preset(rule.preset or "").is_group
+
+
+def _seconds(rule: Rule) -> float:
+    return find_preset(rule.preset or "").seconds(rule.params)
+
+
+def _item(rule: Rule, sample: JsonObject, **what: Json) -> JsonObject:
+    return {"preset": rule.preset, "params": rule.params, "sample": sample, **what}
+
+
+def _run_items(
+    executor: Executor, entry: str, items: Sequence[JsonObject], seconds: Sequence[float], limits: Limits
+) -> list[ItemRun]:
+    if not items:
+        return []
+    return executor.run_items(entry, items, item_seconds=seconds, limits=limits, preload=worker.PRELOAD)
+
+
+def _preset_result(
+    rule: Rule, scores: Sequence[Score], runs: Sequence[ItemRun], isolation: Isolation | None
+) -> RuleResult:
     error = _preset_error(scores)
     return RuleResult(
-        name=rule.name,
-        weight=float(rule.weight),
-        scores=scores,
-        status="failure" if error else "success",
-        version=f"preset {rule.preset}",
-        error=error,
-        metrics=_mean_metrics(scores),
-        duration_ms=sum(run.duration_ms for run in runs),
-        isolation=isolation,
-    )
+        name=rule.name, weight=float(rule.weight), scores=tuple(scores), status="failure" if error else "success",
+        version=f"preset {rule.preset}", error=error, metrics=_mean_metrics(scores),
+        duration_ms=sum(run.duration_ms for run in runs), isolation=isolation,
+    )  # fmt: skip
 
 
 def _item_score(run: ItemRun) -> Score:
-    if run.error is None:
-        return worker.decode_score(run.value)
-    if isinstance(run.error, LimitError):
-        return Score.failed(run.error.message)
-    return Score.failed(sentence("The worker ended: {error}", error=run.error.message))
+    if run.error or run.value is None:
+        return _item_failure(run.error)
+    return worker.decode_score(run.value)
+
+
+def _group_scores(run: ItemRun, size: int) -> list[Score]:
+    if run.error or run.value is None:
+        return [_item_failure(run.error)] * size
+    return [worker.decode_score(row) for row in run.value]
+
+
+def _item_failure(error: ExecutionError | None) -> Score:
+    if isinstance(error, LimitError):
+        return Score.failed(error.message)
+    return Score.failed(sentence("The worker ended: {error}", error=error.message if error else "?"))
 
 
 def _preset_error(scores: Sequence[Score]) -> Sentence | None:

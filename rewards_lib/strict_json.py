@@ -1,6 +1,6 @@
-"""Reading JSON as people write it by hand: every mistake is one sentence with its line and column.
+"""Reading text files and JSON as people write them by hand: every mistake is one sentence with its line and column.
 
-Invariant: ``read_json`` raises ``InputError`` and nothing else, whatever the text.
+Invariant: reading raises ``InputError`` and nothing else, whatever the text.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rewards_lib.errors import InputError
@@ -98,6 +99,18 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         key = next(name for name in names if names.count(name) > 1)
         raise InputError("The key {key!r} occurs twice in one object.", where=key, key=key, remedy="Keep one of them.")
     return row
+
+
+def read_text(path: Path) -> str:
+    """Read a text file. Raises InputError that names the file and why it cannot be read."""
+    try:
+        return decode_utf8(path.read_bytes(), name=path.name)
+    except OSError as error:
+        raise InputError(
+            "The file cannot be read: {reason}.",
+            where=str(path),
+            reason=(error.strerror or "unknown reason").lower(),
+        ) from None
 
 
 def decode_utf8(data: bytes, *, name: str = "") -> str:

@@ -22,6 +22,7 @@ def test_a_deep_link_on_a_cold_server_shows_the_whole_frame(chromium, tmp_path, 
     expect(visitor.page.get_by_role("heading", name=PAGES[path][0], level=1)).to_be_visible()
     expect(visitor.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Training metrics")).to_be_visible()
     server.stop()
+    assert visitor.foreign_requests == []
 
 
 def test_the_language_is_chosen_and_survives_page_switch_and_reload(visitor):

@@ -139,3 +139,12 @@ def test_a_regex_that_explodes_leaves_its_completion_unscored_and_scores_the_nex
     result = score_payload(mix, payload("a" * 40 + "b", "aaa"), executor=executor, resolve=function(""))
     assert (result.rewards, result.status) == ((None, 1.0), "failure")
     assert "time" in str(result.error)
+
+
+def test_a_group_preset_is_scored_over_all_completions_at_once(executor):
+    mix = Mix("m", (Rule("short", Decimal(1), preset="length_group", params={"correct_by": "exact_match"}),))
+    same = Payload(
+        Sample(extra={"answer": ["a" * 10, "a" * 20, "a" * 30]}), tuple(Completion("a" * n) for n in (10, 20, 30))
+    )
+    result = score_payload(mix, same, executor=executor, resolve=function(""))
+    assert (result.rewards, result.status) == ((0.5, 0.0, -0.5), "success")
