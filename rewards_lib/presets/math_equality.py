@@ -17,7 +17,7 @@ from rewards_lib.contract import JsonObject, Score, sentence
 from rewards_lib.extraction import Extraction
 from rewards_lib.presets import math_algebra
 from rewards_lib.presets.grading import shown, took
-from rewards_lib.presets.math_exact import exact_value
+from rewards_lib.presets.math_exact import exact_value, is_beyond_limits
 from rewards_lib.presets.math_expression import (
     Node,
     OutOfDomainError,
@@ -59,6 +59,7 @@ from rewards_lib.presets.math_values import (
     are_proportional,
     integration_constant,
     is_constant_difference,
+    is_moderate,
     is_within,
 )
 
@@ -258,6 +259,11 @@ class _Comparison:
             exact = exact_value(wanted), exact_value(found)
         except OutOfDomainError:
             return False
+        except TooLargeError:
+            if not _is_tower_beside_a_value(wanted, found):
+                raise
+            self.layer = "limits"
+            return False
         if exact[0] is not None and exact[1] is not None:
             return exact[0] == exact[1] or _is_rounding(truth, answer, wanted, found)
         self.layer = "numeric"
@@ -297,6 +303,17 @@ def _parsed(text: str) -> Node | None:
         return parse(text)
     except UnreadableError:
         return None
+
+
+def _is_tower_beside_a_value(first: Node, second: Node) -> bool:
+    """Tell whether one side is certainly larger than anything that is computed, and the other side is not."""
+    for tower, other in ((first, second), (second, first)):
+        try:
+            if is_beyond_limits(tower) and (other.symbols() or exact_value(other) is not None or is_moderate(other)):
+                return True
+        except (ArithmeticError, UnreadableError):
+            continue
+    return False
 
 
 _DECIMAL = re.compile(r"\(?(-?)(\d*)\.(\d+)(?:\*10\^\{?(-?\d{1,4})\}?|[eE]([-+]?\d{1,4}))?\)?(/100)?")

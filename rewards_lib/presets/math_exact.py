@@ -107,3 +107,39 @@ def _exact_call(name: str, values: list[Fraction]) -> Fraction | None:
     if name == "binom" and all(v.denominator == 1 and 0 <= v <= MAX_FACTORIAL for v in values):
         return Fraction(math.comb(values[0].numerator, values[1].numerator))
     return None
+
+
+# --- sizes ---------------------------------------------------------------------------------------------------------
+
+_ENDLESS = 1e18
+"""Logarithms are cut here: what is larger is simply too large."""
+
+
+def is_beyond_limits(node: Node) -> bool:
+    """Tell whether an expression is certainly larger, up to its sign, than anything that ``exact_value`` computes."""
+    while node.kind == "neg":
+        node = node.args[0]
+    size = _log2_floor(node)
+    return size is not None and size > 2 * MAX_BITS
+
+
+def _log2_floor(node: Node) -> float | None:
+    """A lower bound of the logarithm of a positive value; None where it is not known to be positive."""
+    if node.kind == "num":
+        return math.log2(node.value.numerator) - math.log2(node.value.denominator) if node.value > 0 else None
+    if node.kind in ("const", "sym"):
+        return {"e": 1.44, "pi": 1.65}.get(node.value) if node.kind == "const" else None
+    sizes = [_log2_floor(arg) for arg in node.args]
+    first, second = sizes[0], sizes[-1]
+    if first is None or second is None:
+        return None
+    match node.kind:
+        case "add":
+            return max(first, second)
+        case "mul":
+            return min(first + second, _ENDLESS)
+        case "pow":
+            return min(first * 2 ** min(second, 60), _ENDLESS) if first > 0 else None
+        case "fact":
+            return min((first - 1.5) * 2 ** min(first, 60), _ENDLESS) if first > 2 else None
+    return None

@@ -120,6 +120,13 @@ def is_within(first: Node, second: Node, tolerance: Fraction) -> bool:
     return bool(difference <= _ratio(tolerance))
 
 
+def is_moderate(node: Node) -> bool:
+    """Tell whether a constant is below ``2**100000``. Raises ``TooLargeError``, ``OutOfDomainError``."""
+    from mpmath import mpf
+
+    return bool(abs(numeric_value(node, {})) < mpf(2) ** 100_000)
+
+
 def points(letters: list[str], seed: str) -> list[dict[str, Fraction]]:
     """Draw points, the same ones for the same seed; later ones are positive and small, for narrow domains."""
     draw = random.Random(seed)  # noqa: S311 -- reproducible, nothing secret

@@ -211,6 +211,19 @@ def test_awkward_and_hostile_pairs_get_the_right_verdict_at_once(truth, answer, 
     assert decide(truth, answer).verdict in wanted
 
 
+@pytest.mark.parametrize("tower", ["10^{10^{10}}", "9^{9^{9^9}}", "2^{10^9}+1", "100000000!", "-9^{9^{9^9}}"])
+@pytest.mark.parametrize("truth", ["1", "-5/3", "\\sqrt2", "x"])
+def test_a_tower_is_different_from_a_value_by_its_size(truth, tower):
+    assert decide(truth, tower).verdict is Verdict.DIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("truth", "answer"), [("2^{10^9}-1+1", "2^{10^9}"), ("1", "10^{10^{10}}-10^{10^{10}}+1"), ("1", "2^{-10^9}")]
+)
+def test_what_size_cannot_decide_stays_undecided(truth, answer):
+    assert decide(truth, answer).verdict is Verdict.UNDECIDED
+
+
 @pytest.mark.parametrize("truth", ["\\frac{1", "}", "...", "$$", "\\foo{5}{"])
 def test_a_ground_truth_that_cannot_be_read_decides_nothing(truth):
     assert decide(truth, "5").verdict is Verdict.UNREADABLE_TRUTH
