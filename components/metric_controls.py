@@ -46,9 +46,14 @@ def _run_line(exports: Sequence[Export], runs: Mapping[str, Run]) -> str:
     if len(runs) > 1:
         return "  ".join(theme.rule_mark(index, label) for index, label in enumerate(runs))
     (run,) = runs.values()
-    told = [_("{count} steps", count=theme.count(len(set(run.steps.tolist()))))]
+    told = [_("{count} steps", count=theme.count(_count_steps(run)))]
     told += [_("restart at {step}", step=step_text(restart.step)) for restart in run.restarts[:2]]
     return f"{theme.coloured('●', 0)} **{theme.plain(exports[0].name)}** :small[:gray[{theme.plain(' · '.join(told))}]]"
+
+
+def _count_steps(run: Run) -> int:
+    """Different steps; they rise, and a step may stand on several rows."""
+    return int((run.steps[1:] > run.steps[:-1]).sum()) + bool(len(run.steps))
 
 
 def _range_slider(runs: Mapping[str, Run]) -> tuple[float | None, float | None]:

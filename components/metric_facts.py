@@ -64,11 +64,12 @@ def mended(exports: Sequence[Export]) -> None:
     notes = notes_of(exports)
     if not notes:
         return
+    shown = notes if len(notes) == SHOWN_NOTES + 1 else notes[:SHOWN_NOTES]
     with st.container(gap=None, key="metric_notes"):
-        for note in notes[:SHOWN_NOTES]:
+        for note in shown:
             st.markdown(f":small[:gray[:material/build:] {theme.plain(_sentence(say(note)))}]")
-        if len(notes) > SHOWN_NOTES:
-            st.caption(_("{count} more under How it was read", count=len(notes) - SHOWN_NOTES))
+        if len(notes) > len(shown):
+            st.caption(_("{count} more under How it was read", count=len(notes) - len(shown)))
 
 
 def how_it_was_read(exports: Sequence[Export]) -> None:
