@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Sequence
 from types import CodeType
 
 from .names import FILE_NAME
@@ -23,8 +24,9 @@ def compile_source(source: str, *, guarded: bool = True) -> tuple[CodeType | Non
         tree = ast.parse(source, FILE_NAME)
         if not guarded:
             return compile(tree, FILE_NAME, "exec", dont_inherit=True), []
-        hints = _hints(tree, source_lines(source))
-        findings = _apply_policy(source, tree)
+        nodes = list(ast.walk(tree))
+        hints = _hints(nodes, source_lines(source))
+        findings = _apply_policy(source, tree, nodes)
         if findings:
             return None, sorted(findings + hints, key=lambda row: (row["line"], row["column"]))
         return compile(tree, FILE_NAME, "exec", dont_inherit=True), hints
@@ -38,8 +40,8 @@ def compile_source(source: str, *, guarded: bool = True) -> tuple[CodeType | Non
         ]
 
 
-def _apply_policy(source: str, tree: ast.Module) -> list[Row]:
-    policy = RewardPolicy(source, tree)
+def _apply_policy(source: str, tree: ast.Module, nodes: Sequence[ast.AST]) -> list[Row]:
+    policy = RewardPolicy(source, nodes)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(_VISITOR_DEPTH)
     try:
@@ -66,10 +68,10 @@ def _syntax_finding(error: SyntaxError, source: str) -> Row:
     return finding("error", "syntax", where, sentence("Syntax error: {text}.", text=str(error.msg).rstrip(".")))
 
 
-def _hints(tree: ast.Module, lines: list[str]) -> list[Row]:
+def _hints(nodes: Sequence[ast.AST], lines: list[str]) -> list[Row]:
     """Point out ``completion["messages"]["content"]``: trainers that send a list would stop at it."""
     found: list[Row] = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Subscript) and _has_key(node, "content", "role") and _has_key(node.value, "messages"):
             found.append(finding("hint", "messages-shape", place(node, lines), _MESSAGES_HINT))
     return found

@@ -6,11 +6,8 @@ inherited end to the gateway of this run. Invariant: names are resolved by the g
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
 import socket
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +17,7 @@ GATEWAY_FD = 4
 _UNSET = object()
 _BIGGEST_HEAD = 4096
 _ASYNC_SECONDS = 30.0
+_TLS_OPTIONS = frozenset(["ssl", "server_hostname", "ssl_handshake_timeout", "ssl_shutdown_timeout"])
 
 
 class NetworkRefused(OSError):  # noqa: N818  # authors read this name in their tracebacks
@@ -99,19 +97,17 @@ def _create_connection(address: Sequence[Any], timeout: Any = _UNSET, *_ignored:
     return dial(address, timeout)
 
 
-# --- installation --------------------------------------------------------------------------------------------------
+# --- changes to client libraries -----------------------------------------------------------------------------------
 
 
-def _patch_asyncio(module: ModuleType) -> None:
+def patch_asyncio(module: ModuleType) -> None:
     """Hand event loops sockets that are already connected."""
     loop_class: Any = module.BaseEventLoop
     original = loop_class.create_connection
 
     async def create_connection(self: Any, factory: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
         if options.get("sock") is None:
-            options = {
-                key: value for key, value in options.items() if key in ("ssl", "server_hostname") or "ssl_" in key
-            }
+            options = {key: value for key, value in options.items() if key in _TLS_OPTIONS}
             options["sock"] = await _dial_in_thread(self, (host, port))
             if options.get("ssl") and options.get("server_hostname") is None:
                 options["server_hostname"] = host
@@ -130,11 +126,14 @@ async def _dial_in_thread(loop: Any, address: Sequence[Any]) -> socket.socket:
     return connected
 
 
-def _patch_urllib3(module: ModuleType) -> None:
+def patch_urllib3(module: ModuleType) -> None:
+    """Route urllib3, and with it requests."""
     module.create_connection = _create_connection  # type: ignore[attr-defined]
 
 
-def _patch_aiohappyeyeballs(module: ModuleType) -> None:
+def patch_aiohappyeyeballs(module: ModuleType) -> None:
+    """Route aiohttp."""
+
     async def start_connection(addr_infos: Sequence[Any], **options: Any) -> socket.socket:
         import asyncio
 
@@ -143,36 +142,6 @@ def _patch_aiohappyeyeballs(module: ModuleType) -> None:
     module.start_connection = start_connection  # type: ignore[attr-defined]
 
 
-_PATCHES: dict[str, Callable[[ModuleType], None]] = {
-    "asyncio.base_events": _patch_asyncio,
-    "urllib3.util.connection": _patch_urllib3,
-    "aiohappyeyeballs": _patch_aiohappyeyeballs,
-}
-
-
-class _PatchingFinder(importlib.abc.MetaPathFinder):
-    """Patches a module right after its import, whoever imports it first."""
-
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """Find the real module and wrap its loader."""
-        if fullname not in _PATCHES:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            load = spec.loader.exec_module
-
-            def load_and_patch(module: ModuleType) -> None:
-                load(module)
-                _PATCHES[fullname](module)
-
-            spec.loader.exec_module = load_and_patch  # type: ignore[method-assign]
-        return spec
-
-
-def install() -> None:
-    """Route client connections through the gateway, in modules loaded now or later."""
+def patch_socket() -> None:
+    """Route ``socket.create_connection``, which http.client and most others use."""
     socket.create_connection = _create_connection
-    for name, patch in _PATCHES.items():
-        if name in sys.modules:
-            patch(sys.modules[name])
-    sys.meta_path.insert(0, _PatchingFinder())

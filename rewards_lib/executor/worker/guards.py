@@ -40,7 +40,7 @@ def check_attribute_name(name: object) -> None:
 def judge(name: str, value: Any) -> Any:
     """Return a value that was found, or its stand-in; raise for interpreter internals."""
     kind = type(value)
-    if kind in _INTERNAL:
+    if kind in _INTERNAL or (isinstance(value, type) and value in _INTERNAL):
         raise PolicyError(f"{name} leads to an interpreter internal")
     if isinstance(value, type) and issubclass(value, type):
         return STAND_INS.get(value, GuardedType)
@@ -65,9 +65,30 @@ def read_own_attribute(obj: Any, name: str) -> Any:
 
     ``typing.ForwardRef._evaluate`` runs text as code, ``catch_warnings()._module`` is a module.
     """
-    if not is_own(obj) and name not in _PUBLIC_UNDERSCORES:
+    if name not in _PUBLIC_UNDERSCORES and not _is_own_attribute(obj, name):
         raise PolicyError(f"{name} is a private attribute of {_kind_name(obj)}")
     return read_attribute(obj, name)
+
+
+def _is_own_attribute(obj: Any, name: str) -> bool:
+    """Tell whether an attribute is the author's: on an own object, set on itself or defined by an own class.
+
+    A class of the author that inherits from the library's does not get its private methods: an event loop's can start
+    processes.
+    """
+    if not is_own(obj):
+        return False
+    if type(obj) is super:
+        lineage = obj.__self_class__.__mro__  # type: ignore[attr-defined]
+        kinds = lineage[lineage.index(obj.__thisclass__) + 1 :]  # type: ignore[attr-defined]
+    else:
+        if name in getattr(obj, "__dict__", ()):
+            return True
+        kinds = obj.__mro__ if isinstance(obj, type) else type(obj).__mro__
+    for kind in kinds:
+        if name in kind.__dict__:
+            return bool(kind.__module__ == USER_MODULE)
+    return True  # nowhere: the plain AttributeError says so
 
 
 _PUBLIC_UNDERSCORES = frozenset(
@@ -83,10 +104,11 @@ def is_own(obj: Any) -> bool:
         return is_own(obj.__thisclass__)
     if isinstance(obj, (type, types.FunctionType)):
         return obj.__module__ == USER_MODULE
-    return kind.__module__ == USER_MODULE or kind in _OPEN_KINDS
+    return kind.__module__ == USER_MODULE or kind in OPEN_KINDS
 
 
-_OPEN_KINDS = {types.SimpleNamespace}
+OPEN_KINDS: set[type] = {types.SimpleNamespace}
+"""Library types whose instances are the author's to fill."""
 
 
 def guarded_getattr(obj: Any, name: str, default: Any = _MISSING) -> Any:
@@ -155,17 +177,22 @@ class _GuardedFormatter(string.Formatter):
         return format(value, format_spec)
 
 
+def format_guarded(text: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """``str.format`` by the rule for attributes."""
+    return _GuardedFormatter().vformat(text, args, kwargs)
+
+
 def _safe_format(found: Any, name: str) -> Any:
     """Judge the method that was found, not the object: ``super().format`` is ``str.format`` too."""
     if isinstance(found, types.BuiltinMethodType) and isinstance(found.__self__, str):
         text = found.__self__
         if name == "format":
-            return lambda *args, **kwargs: _GuardedFormatter().vformat(text, args, kwargs)
-        return lambda mapping: _GuardedFormatter().vformat(text, (), mapping)
+            return lambda *args, **kwargs: format_guarded(text, args, kwargs)
+        return lambda mapping: format_guarded(text, (), mapping)
     if isinstance(found, types.MethodDescriptorType) and found.__objclass__ is str:
         if name == "format":
-            return lambda text, *args, **kwargs: _GuardedFormatter().vformat(text, args, kwargs)
-        return lambda text, mapping: _GuardedFormatter().vformat(text, (), mapping)
+            return lambda text, *args, **kwargs: format_guarded(text, args, kwargs)
+        return lambda text, mapping: format_guarded(text, (), mapping)
     return found
 
 

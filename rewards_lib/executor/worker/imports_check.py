@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from .refusals import Words, sentence
 from .tables import ALLOWED, SUBSTITUTES, hidden_reason
@@ -19,10 +19,10 @@ Refuse = Callable[..., None]
 class ImportRules:
     """Checks imports, and attributes read from names that only an import binds."""
 
-    def __init__(self, tree: ast.Module, refuse: Refuse) -> None:
-        self._tree = tree
+    def __init__(self, nodes: Sequence[ast.AST], refuse: Refuse) -> None:
+        self._nodes = nodes
         self._refuse = refuse
-        self._optional = {id(node) for node in _optional_imports(tree)}
+        self._optional = {id(node) for node in _optional_imports(nodes)}
         self._aliases: dict[str, str] | None = None
 
     def check_import(self, node: ast.Import) -> None:
@@ -74,7 +74,7 @@ class ImportRules:
         """Map variables to modules, for variables that imports of one module bind and nothing else does."""
         if self._aliases is None:
             found: dict[str, set[str]] = {}
-            for name, module in _bindings(self._tree):
+            for name, module in _bindings(self._nodes):
                 found.setdefault(name, set()).add(module)
             self._aliases = {name: next(iter(modules)) for name, modules in found.items() if len(modules) == 1}
         return self._aliases
@@ -96,9 +96,9 @@ def refused_member(module: str, name: str, reason: str) -> Words:
     )
 
 
-def _optional_imports(tree: ast.Module) -> Iterator[ast.stmt]:
+def _optional_imports(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:
     """Yield the imports that the source itself expects to fail."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Try) and any(_catches(handler) for handler in node.handlers):
             for statement in node.body:
                 yield from (part for part in ast.walk(statement) if isinstance(part, (ast.Import, ast.ImportFrom)))
@@ -111,9 +111,9 @@ def _catches(handler: ast.ExceptHandler) -> bool:
     return any(isinstance(kind, ast.Name) and kind.id in _CATCHES_IMPORT_ERROR for kind in kinds)
 
 
-def _bindings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _bindings(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
     """Yield (variable, module) for imports and (variable, "") for every other binding."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.split(".")[0]

@@ -9,6 +9,7 @@ a source is found in one pass.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from RestrictedPython.transformer import RestrictingNodeTransformer, copy_locations
@@ -26,22 +27,27 @@ from .names import (
     is_refused_attribute,
     is_reserved,
 )
+from .patterns import PatternRules
 from .refusals import BUILTINS, STATEMENTS, Row, Words, finding, place, sentence, source_lines
 
 _SMALL_EXPONENT = 16
+_UNCERTAIN_CLASS = sentence(
+    "A pattern can only take apart classes that this file defines, or those of ast, datetime, decimal and fractions."
+)
 
 
 class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # RestrictedPython is not followed by mypy
     """Rewrites a tree for the guards and collects every refusal in ``findings``."""
 
-    def __init__(self, source: str, tree: ast.Module) -> None:
+    def __init__(self, source: str, nodes: Sequence[ast.AST]) -> None:
         super().__init__()
         self.findings: list[Row] = []
         self._lines = source_lines(source)
-        self._tree = tree
+        self._nodes = nodes
         self._scopes: list[tuple[str, str]] = []
         self._bound: frozenset[str] | None = None
-        self._imports = ImportRules(tree, self.refuse)
+        self._imports = ImportRules(nodes, self.refuse)
+        self._patterns = PatternRules(nodes)
 
     # --- findings --------------------------------------------------------------------------------------------------
 
@@ -106,7 +112,7 @@ class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # Restric
         """Names that the source binds itself: an argument called ``input`` is not the builtin."""
         if self._bound is None:
             found: set[str] = set()
-            for node in ast.walk(self._tree):
+            for node in self._nodes:
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     found.add(node.id)
                 elif isinstance(node, ast.arg):
@@ -276,6 +282,8 @@ class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # Restric
             if is_refused_attribute(name) or name.startswith("_") or name == "obj" or name in CAREFUL_ATTRIBUTES:
                 self.refuse(node, "attribute", sentence("A pattern cannot read the attribute {name}.", name=name), name)
         self._check_dotted(node.cls)
+        if not self._patterns.may_take_apart(node):
+            self.refuse(node, "pattern", _UNCERTAIN_CLASS)
         node.patterns = [self.visit(pattern) for pattern in node.patterns]
         node.kwd_patterns = [self.visit(pattern) for pattern in node.kwd_patterns]
         return node

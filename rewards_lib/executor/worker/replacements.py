@@ -10,27 +10,48 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from .guards import STAND_INS, GuardedABCMeta, PolicyError, check_attribute_name
+from .guards import OPEN_KINDS, STAND_INS, GuardedABCMeta, PolicyError, check_attribute_name, is_own
 
 environ: dict[str, str] = {}
 """``os.environ`` of the run: its own dictionary, empty but for what the run was given."""
 
 
 def _update_wrapper(wrapper: Any, wrapped: Any, *_assigned: Any, **_updated: Any) -> Any:
-    """functools.update_wrapper with its fixed attribute lists: own lists could copy any attribute."""
+    """functools.update_wrapper with fixed attribute lists, from functions to the author's own objects.
+
+    Its own lists could copy any attribute; a library class as wrapper would become the author's by its ``__module__``;
+    a library class as wrapped would give away its private methods.
+    """
+    if not (is_own(wrapper) or isinstance(wrapper, functools.partial)):
+        raise PolicyError("functools.update_wrapper works on objects of your own in reward code")
+    if not (is_own(wrapped) or isinstance(wrapped, _WRAPPABLE)):
+        raise PolicyError("functools.update_wrapper takes functions in reward code")
     return functools.update_wrapper(wrapper, wrapped)
 
 
+_WRAPPABLE = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType, functools.partial,
+    type(functools.lru_cache(len)),
+)  # fmt: skip
+
+
 def _wraps(wrapped: Any, *_assigned: Any, **_updated: Any) -> Callable[[Any], Any]:
-    """functools.wraps with its fixed attribute lists."""
-    return lambda wrapper: functools.update_wrapper(wrapper, wrapped)
+    """functools.wraps under the same rules."""
+    return lambda wrapper: _update_wrapper(wrapper, wrapped)
 
 
-def _simple_namespace(**values: Any) -> types.SimpleNamespace:
+class _SimpleNamespace(types.SimpleNamespace):
     """types.SimpleNamespace with checked names."""
-    for name in values:
-        check_attribute_name(name)
-    return types.SimpleNamespace(**values)
+
+    def __init__(self, **values: Any) -> None:
+        for name in values:
+            check_attribute_name(name)
+        super().__init__(**values)
+
+
+_SimpleNamespace.__name__ = _SimpleNamespace.__qualname__ = "SimpleNamespace"
+_SimpleNamespace.__module__ = "types"
+OPEN_KINDS.add(_SimpleNamespace)
 
 
 def _signal(number: int, handler: Any) -> Any:
@@ -83,55 +104,12 @@ def _get_origin(annotation: Any) -> Any:
 
 
 def _basic_config(**options: Any) -> None:
-    """logging.basicConfig without files, own handlers or the unguarded format style."""
+    """logging.basicConfig without files."""
     import logging
 
-    for name in ("filename", "handlers"):
-        if options.get(name) is not None:
-            raise PolicyError(f"logging.basicConfig({name}=...) is not available: logs go to the run's output")
-    if options.get("style") == "{":
-        raise PolicyError('logging style "{" is not available in reward code; use "%"')
+    if options.get("filename") is not None:
+        raise PolicyError("logging.basicConfig(filename=...) is not available: logs go to the run's output")
     logging.basicConfig(**options)
-
-
-def _logging_formatter() -> Any:
-    import logging
-
-    class Formatter(logging.Formatter):
-        """logging.Formatter without the style that formats past the guard."""
-
-        def __init__(self, fmt: Any = None, datefmt: Any = None, style: Any = "%", *args: Any, **options: Any) -> None:
-            if style not in ("%", "$"):
-                raise PolicyError('logging style "{" is not available in reward code; use "%"')
-            super().__init__(fmt, datefmt, style, *args, **options)
-
-    return Formatter
-
-
-def _element_tree() -> Any:
-    from xml.etree import ElementTree  # the run's limits stand against entity bombs
-
-    class Tree(ElementTree.ElementTree):
-        """ElementTree that reads and writes open objects only."""
-
-        def __init__(self, element: Any = None, file: Any = None) -> None:
-            super().__init__(element)
-            if file is not None:
-                self.parse(file)
-
-        def parse(self, source: Any, parser: Any = None) -> Any:
-            """Parse from an object with ``read``."""
-            if not hasattr(source, "read"):
-                raise PolicyError("ElementTree.parse needs an open object: reward code sees no files")
-            return super().parse(source, parser)
-
-        def write(self, file_or_filename: Any, *args: Any, **options: Any) -> None:
-            """Write to an object with ``write``."""
-            if not hasattr(file_or_filename, "write"):
-                raise PolicyError("ElementTree.write needs an open object: reward code sees no files")
-            super().write(file_or_filename, *args, **options)
-
-    return Tree
 
 
 _opener: Any = None
@@ -180,17 +158,15 @@ REPLACEMENTS: dict[tuple[str, str], Callable[[], Any]] = {
     ("collections", "namedtuple"): lambda: _named_tuple,
     ("functools", "update_wrapper"): lambda: _update_wrapper,
     ("functools", "wraps"): lambda: _wraps,
-    ("logging", "Formatter"): _logging_formatter,
     ("logging", "basicConfig"): lambda: _basic_config,
     ("os", "environ"): lambda: environ,
     ("os", "getenv"): lambda: _getenv,
     ("signal", "signal"): lambda: _signal,
-    ("types", "SimpleNamespace"): lambda: _simple_namespace,
+    ("types", "SimpleNamespace"): lambda: _SimpleNamespace,
     ("typing", "NamedTuple"): _NamedTuple,
     ("typing", "get_origin"): lambda: _get_origin,
     ("urllib.request", "build_opener"): lambda: _build_opener,
     ("urllib.request", "install_opener"): lambda: _install_opener,
     ("urllib.request", "urlopen"): lambda: _urlopen,
-    ("xml.etree.ElementTree", "ElementTree"): _element_tree,
 }
 """(module, name) to a builder of the stand-in."""

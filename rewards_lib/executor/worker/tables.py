@@ -5,6 +5,8 @@ Invariant: a module that is in none of these tables and in no declared requireme
 
 from __future__ import annotations
 
+import sys
+
 from .refusals import Words, sentence
 
 ALLOWED = frozenset(
@@ -132,7 +134,8 @@ DENY: dict[str, dict[str, str]] = {
         "create_subprocess_exec": _PROCESS, "create_subprocess_shell": _PROCESS, "subprocess": _PROCESS,
         "AbstractChildWatcher": _PROCESS, "get_child_watcher": _PROCESS, "set_child_watcher": _PROCESS,
         "SafeChildWatcher": _PROCESS, "FastChildWatcher": _PROCESS, "PidfdChildWatcher": _PROCESS,
-        "MultiLoopChildWatcher": _PROCESS, "ThreadedChildWatcher": _PROCESS,
+        "MultiLoopChildWatcher": _PROCESS, "ThreadedChildWatcher": _PROCESS, "start_server": "listens",
+        "start_unix_server": "listens", "open_unix_connection": "opens a socket by path",
     },
     "base64": {"main": _PROGRAM, "test": _PROGRAM},
     "calendar": {"main": _PROGRAM},
@@ -148,8 +151,7 @@ DENY: dict[str, dict[str, str]] = {
     "functools": {"singledispatch": _EVALUATES, "singledispatchmethod": _EVALUATES},
     "io": {"open": _FILE, "FileIO": _FILE, "open_code": _FILE, "OpenWrapper": _FILE, "text_encoding": "internal"},
     "logging": {
-        "FileHandler": _FILE, "StrFormatStyle": "formats with the unguarded str.format",
-        "shutdown": "ends logging for the whole run", "currentframe": _FRAMES,
+        "FileHandler": _FILE, "shutdown": "ends logging for the whole run", "currentframe": _FRAMES,
     },
     "operator": {
         "attrgetter": "reads attributes past the guard", "methodcaller": "reads attributes past the guard",
@@ -164,26 +166,31 @@ DENY: dict[str, dict[str, str]] = {
         "walk_stack": _FRAMES, "walk_tb": _FRAMES, "FrameSummary": "reads the lines of any file",
         "StackSummary": "reads the lines of any file",
     },
-    "typing": {"get_type_hints": _EVALUATES, "ForwardRef": _EVALUATES},
+    "typing": {
+        "get_type_hints": _EVALUATES, "ForwardRef": _EVALUATES,
+        "runtime_checkable": "lets a pattern take any object apart",
+    },
     "urllib.request": {
         "urlretrieve": _FILE, "FileHandler": _FILE, "FTPHandler": "opens raw sockets", "URLopener": _FILE,
         "CacheFTPHandler": "opens raw sockets", "FancyURLopener": _FILE, "ftpwrapper": "opens raw sockets",
         "pathname2url": _FILE, "url2pathname": _FILE, "urlcleanup": _FILE,
     },
     "uuid": {"main": _PROGRAM},
-    "xml.etree.ElementTree": {"parse": _FILE, "iterparse": _FILE},
+    "xml.etree.ElementTree": {"iterparse": _FILE},
     "zoneinfo": {"reset_tzpath": "points the reader at any folder"},
     "numpy": {
         "load": _FILE, "save": _FILE, "savez": _FILE, "savez_compressed": _FILE, "fromfile": _FILE, "memmap": _FILE,
         "loadtxt": _FILE, "savetxt": _FILE, "genfromtxt": _FILE, "fromregex": _FILE, "DataSource": _FILE,
-        "ctypeslib": "reaches outside Python", "f2py": _PROCESS, "testing": "runs text as code", "lib": _FILE,
+        "ctypeslib": "reaches outside Python", "f2py": _PROCESS, "testing": "runs text as code",
         "distutils": _PROCESS, "test": _PROCESS,
     },
     "sympy": {
         "sympify": _EVALUATES, "S": _EVALUATES, "parse_expr": _EVALUATES, "lambdify": _EVALUATES, "preview": _PROCESS,
         "test": _PROCESS, "doctest": _PROCESS, "plot": _PROCESS, "init_session": _EVALUATES, "source": _FILE,
-        "utilities": _EVALUATES, "parsing": _EVALUATES, "testing": _PROCESS, "external": "reaches outside Python",
+        "utilities": _EVALUATES, "testing": _PROCESS, "external": "reaches outside Python",
     },
+    "numpy.lib": {"npyio": _FILE, "format": _FILE, "introspect": _FILE},
+    "sympy.parsing": {"sympy_parser": _EVALUATES, "parse_expr": _EVALUATES, "mathematica": _EVALUATES},
 }  # fmt: skip
 """Names hidden from a module, each with the reason."""
 
@@ -229,9 +236,18 @@ ONLY: dict[str, frozenset[str]] = {
 """Modules of which only these names are shown."""
 
 
+RESERVED = frozenset(["executor_worker", "RestrictedPython", "reward", "rewards_lib"])
+"""Top-level names that are ours, whatever a requirement calls its modules."""
+
+
 def is_allowed(name: str, packages: frozenset[str]) -> bool:
     """Tell whether a module may be imported, ``packages`` being the top-level names of the declared requirements."""
-    return name in ALLOWED or name.split(".", maxsplit=1)[0] in packages
+    if name in ALLOWED:
+        return True
+    parts = name.split(".")
+    if parts[0] not in packages or parts[0] in RESERVED or parts[0] in sys.stdlib_module_names:
+        return False
+    return not any(hidden_reason(".".join(parts[:place]), parts[place]) for place in range(1, len(parts)))
 
 
 def hidden_reason(module: str, name: str) -> str | None:

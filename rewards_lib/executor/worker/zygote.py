@@ -22,7 +22,7 @@ import time
 from base64 import b64decode
 from typing import Any
 
-from . import child, confine, dial, rl_types, selftest
+from . import child, confine, patches, rl_types, selftest
 from .compiling import compile_source
 from .facades import user_module
 from .refusals import Row
@@ -61,7 +61,7 @@ class Zygote:
         """Import, confine this process, prove that children are confined, and say so."""
         sys.path.extend(self._config["site"])
         _load_packages(self._config.get("folders", {}))
-        dial.install()
+        patches.install()
         _publish_rl_types()
         layers = self._confine_zygote()
         self._preload(self._config["preload"])

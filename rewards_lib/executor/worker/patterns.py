@@ -1,0 +1,83 @@
+"""Which classes a ``match`` statement may take apart: a class pattern reads attributes without any guard.
+
+``case collections.abc.Hashable(system=run)`` would read ``os.system`` off a module that a library handed out.
+Invariant: only classes whose identity is certain from the source are taken apart, and none of them has an interpreter
+internal among its instances.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+_SELF_MATCHING = frozenset(
+    ["bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"]
+)
+"""Builtins whose one positional sub-pattern is the object itself: nothing is read."""
+
+_MODULES = frozenset(["ast", "datetime", "decimal", "fractions"])
+"""Modules of plain data classes, whose classes may be taken apart."""
+
+_DECORATORS = frozenset(["dataclass", "dataclasses.dataclass", "total_ordering", "functools.total_ordering", "final"])
+"""Decorators that give back the class they were given, or one like it."""
+
+
+class PatternRules:
+    """Tells whether a class pattern's class is certain."""
+
+    def __init__(self, nodes: Sequence[ast.AST]) -> None:
+        bound = list(_bound(nodes)) if any(isinstance(node, ast.MatchClass) for node in nodes) else []
+        self._names = Counter(name for name, _ in bound)
+        certain = [(name, node) for name, node in bound if self._names[name] == 1]
+        self._classes = {name for name, node in certain if _is_own(node) or _is_imported(node)}
+        self._modules = {name for name, node in certain if _is_module(node, name)}
+
+    def may_take_apart(self, pattern: ast.MatchClass) -> bool:
+        """Tell whether the sub-patterns of a class pattern may read attributes."""
+        if not pattern.patterns and not pattern.kwd_patterns:
+            return True
+        named = pattern.cls
+        if isinstance(named, ast.Name):
+            plain = named.id in _SELF_MATCHING and named.id not in self._names
+            return named.id in self._classes or (plain and not pattern.kwd_patterns)
+        return (
+            isinstance(named, ast.Attribute) and isinstance(named.value, ast.Name) and named.value.id in self._modules
+        )
+
+
+def _bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    """Yield every name that the source binds, and what binds it."""
+    for node in nodes:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.name, node
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                yield alias.asname or alias.name.split(".")[0], node
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id, node
+        elif isinstance(node, ast.arg):
+            yield node.arg, node
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+            yield node.name, node
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            yield node.rest, node
+
+
+def _is_own(node: ast.AST) -> bool:
+    return isinstance(node, ast.ClassDef) and all(_is_harmless(entry) for entry in node.decorator_list)
+
+
+def _is_harmless(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(called, (ast.Name, ast.Attribute)) and ast.unparse(called) in _DECORATORS
+
+
+def _is_imported(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module in _MODULES and not node.level
+
+
+def _is_module(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Import) and any(
+        alias.name in _MODULES and (alias.asname or alias.name) == name for alias in node.names
+    )
