@@ -112,7 +112,9 @@ def fold_text(text: str) -> str:
 
 def is_han(character: str) -> bool:
     """Tell whether a character is a Han ideograph."""
-    return any(first <= character <= last for first, last in _HAN)
+    if character < "\u3400":
+        return False
+    return "\u4e00" <= character <= "\u9fff" or any(first <= character <= last for first, last in _HAN)
 
 
 def prepare(text: str, params: JsonObject) -> str:

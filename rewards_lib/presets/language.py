@@ -17,8 +17,8 @@ from rewards_lib.presets.parameters import AFTER_THINK, MISMATCH, option
 from rewards_lib.presets.registry import Bilingual, Example, preset
 
 _NOT_LANGUAGE = (  # compiled on first use, as its size would be felt at import
-    r"`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\((?:(?!\\\)).)*\\\)|\\\[(?:(?!\\\]).)*\\\]"
-    r"|\\(?:boxed|fbox)\s*\{(?:[^{}]|\{[^{}]*\})*\}|https?://\S+|www\.\S+|</?[A-Za-z][^<>\n]{0,200}>"
+    r"`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\(?:boxed|fbox)\s*\{(?:[^{}]|\{[^{}]*\})*\}"
+    r"|https?://\S+|www\.\S+|</?[A-Za-z][^<>\n]{0,200}>"
 )
 _SCRIPTS = {"zh": "Han", "en": "Latin"}
 
@@ -33,11 +33,23 @@ def script_of(character: str) -> str | None:
     return "Han" if word == "CJK" else word.capitalize()
 
 
+def _without(text: str, opening: str, closing: str) -> str:
+    """Take out what stands between two marks, in linear time; an opening that is never closed stays."""
+    kept, position = [], 0
+    while (start := text.find(opening, position)) >= 0 and (end := text.find(closing, start)) >= 0:
+        kept += [text[position:start], " "]
+        position = end + len(closing)
+    return "".join([*kept, text[position:]])
+
+
 def count_scripts(text: str) -> Counter[str]:
     """Count the letters of a text by script, code, mathematics, addresses and tags left out."""
     for block in reversed(code_blocks(text)):
         text = text[: block.span[0]] + text[block.span[1] :]
-    text = re.sub(_NOT_LANGUAGE, " ", re.sub(r"(?m)^ {0,3}(?:`{3,}|~{3,}).*$", " ", text), flags=re.DOTALL)
+    text = re.sub(r"(?m)^ {0,3}(?:`{3,}|~{3,}).*$", " ", text)
+    for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
+        text = _without(text, opening, closing)
+    text = re.sub(_NOT_LANGUAGE, " ", text)
     return Counter(script for character in text if (script := script_of(character)))
 
 

@@ -94,6 +94,6 @@ def _units(tokenization: str, completion: Completion) -> Sequence[Hashable] | Sc
     text = completion.text
     if tokenization == "char":
         return [character for character in text if not character.isspace()]
-    if tokenization == "auto":
+    if tokenization == "auto" and not text.isascii():
         text = "".join(f" {c} " if is_han(c) or "\u3040" <= c <= "\u30ff" else c for c in text)
     return text.lower().split()

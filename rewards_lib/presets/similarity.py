@@ -26,7 +26,7 @@ def words_of(text: str) -> list[str]:
     >>> words_of("the cat, 天气 3.5")
     ['the', 'cat', '天', '气', '3', '5']
     """
-    spaced = "".join(f" {c} " if is_han(c) else c for c in text)
+    spaced = text if text.isascii() else "".join(f" {c} " if is_han(c) else c for c in text)
     return re.findall(r"[^\W_]+", spaced)
 
 
