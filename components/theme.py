@@ -6,6 +6,7 @@ Invariant: colour never carries meaning alone; a mark, a word or a place says th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -108,27 +109,27 @@ def figure(height: int, *, legend: bool = False, y_title: str | None = None, x_t
     """An empty figure in the console's style, ``height`` pixels high."""
     colours = palette()
     small = {"size": 11, "color": colours.muted}
-    axis = {
+    axis: dict[str, Any] = {
         "gridcolor": colours.grid, "linecolor": colours.line, "zeroline": False, "ticks": "", "tickfont": small,
         "title": {"font": small, "standoff": 6}, "automargin": True,
     }  # fmt: skip
-    drawn = go.Figure()
-    drawn.update_layout(
-        height=height,
-        margin={"l": 4, "r": 8, "t": 24 if legend else 8, "b": 4},
-        showlegend=legend,
-        hovermode="x unified",
-        font={"family": "Source Sans, sans-serif", "size": 12, "color": colours.text},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": {"size": 11, "color": colours.text},
-                "itemwidth": 30, "traceorder": "normal"},
-        xaxis={**axis, "showgrid": False},
-        yaxis=dict(axis),
+    return go.Figure(
+        layout={  # in one go: every update_layout call validates the whole figure again, 24 ms against 2 ms
+            "height": height,
+            "margin": {"l": 4, "r": 8, "t": 24 if legend else 8, "b": 4},
+            "showlegend": legend,
+            "hovermode": "x unified",
+            "font": {"family": "Source Sans, sans-serif", "size": 12, "color": colours.text},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "legend": {
+                "orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemwidth": 30, "traceorder": "normal",
+                "font": {"size": 11, "color": colours.text},
+            },
+            "xaxis": {**axis, "showgrid": False, "title": {**axis["title"], "text": x_title}},
+            "yaxis": {**axis, "title": {**axis["title"], "text": y_title}},
+        }
     )  # fmt: skip
-    drawn.update_xaxes(title_text=x_title)
-    drawn.update_yaxes(title_text=y_title)
-    return drawn
 
 
 def show(drawn: go.Figure, *, alt: str, key: str) -> None:
