@@ -52,7 +52,8 @@ def answer_panel(answer: Remembered[Answer], *, key: str) -> None:
         return
     if result is None:
         return
-    st.code(write_json(result.response()), language=None, wrap_lines=True)
+    with st.container(key=f"{key}_json"):
+        st.code(write_json(result.response()), language=None, wrap_lines=True)
     if result.error:
         st.error(plain_sentences(result), title=_("Not everything was scored"), icon=":material/error:")
     st.markdown(f"**{_('By completion')}**")

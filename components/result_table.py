@@ -39,7 +39,7 @@ def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected:
             "#": st.column_config.TextColumn(width=30),
             "completion": st.column_config.TextColumn(_("completion"), width=114),
             "reward": st.column_config.ProgressColumn(
-                _("reward"), min_value=low, max_value=high if high > low else low + 1, format="%.4g", width=88
+                _("reward"), min_value=low, max_value=high if high > low else low + 1, format="plain", width=88
             )
             if scored
             else st.column_config.TextColumn(_("reward"), width=80),

@@ -9,12 +9,12 @@ from typing import Any
 
 import streamlit as st
 
-from components import drafts, state
+from components import drafts, samples, state
 from components.i18n import _, language, say
 from components.parameter_form import parameter_form, summary
 from components.state import OpenDraft
 from components.theme import number, plain, rule_mark
-from rewards_lib.contract import Completion, JsonObject
+from rewards_lib.contract import Completion, JsonObject, Payload
 from rewards_lib.errors import InputError
 from rewards_lib.mix import MAX_RULES, MAX_WEIGHT, MIN_WEIGHT
 from rewards_lib.presets import Preset, check_params, find_preset, preset_names
@@ -73,7 +73,7 @@ def _card(draft: OpenDraft, index: int, rule: JsonObject, *, key: str) -> JsonOb
             weight = _weight(rule, key=f"{key}_weight")
         settings, more = st.columns([7, 2.7], vertical_alignment="center", gap="xxsmall")
         with settings:
-            params = _parameters(preset, rule, key=key) if preset else {}
+            params = _parameters(draft, preset, rule, key=key) if preset else {}
             if not preset:
                 st.page_link("pages/functions.py", label=_("Open on Functions"), icon=":material/code:")
         with more.container(horizontal=True, horizontal_alignment="right"):
@@ -99,22 +99,40 @@ def _weight(rule: JsonObject, *, key: str) -> float:
     return round(weight, 2)  # the browser adds steps in binary; a mix holds hundredths
 
 
-def _parameters(preset: Preset, rule: JsonObject, *, key: str) -> JsonObject:
+def _parameters(draft: OpenDraft, preset: Preset, rule: JsonObject, *, key: str) -> JsonObject:
     schema, params = preset.schema(language()), rule.get("params", {})
     line = summary(schema, params) or _("no parameters")
     with st.popover(plain(line), type="tertiary", icon=":material/tune:", key=f"{key}_params"):
         label, told = preset.label.in_language(language()), preset.summary.in_language(language())
         st.markdown(f"**{plain(preset.name)}** · {plain(label)}  \n:small[{plain(told)}]")
-        _worked_example(preset)
+        _worked_example(draft, preset, rule["name"], key=key)
         return parameter_form(schema, params, key=key)
 
 
-def _worked_example(preset: Preset) -> None:
-    """One line of the preset's worked example, as the docs show it."""
+def _worked_example(draft: OpenDraft, preset: Preset, name: str, *, key: str) -> None:
+    """One line of the preset's worked example, as the docs show it, and the button that tries it here."""
     example = preset.examples[0]
     text = Completion(example.completions[0]).text
     against = f" {_('against')} `{example.answer}`" if example.answer is not None else ""
     st.caption(f"{_('Example')} `{text[:48]}`{against} {_('earns')} **{number(example.rewards[0])}**")
+    st.button(
+        _("Try this example"),
+        key=f"{key}_example",
+        type="tertiary",
+        icon=":material/science:",
+        on_click=_try_example,
+        args=(draft, preset, name),
+        help=_("Takes the example's parameters into this rule and its completions as the sample"),
+    )
+
+
+def _try_example(draft: OpenDraft, preset: Preset, name: str) -> None:
+    example = preset.examples[0]
+    samples.load([Payload(example.sample, tuple(Completion(raw) for raw in example.completions))])
+    rules = [
+        rule | {"params": dict(example.params)} if rule["name"] == name else rule for rule in draft.content["rules"]
+    ]
+    drafts.replace(draft, draft.content | {"rules": rules})
 
 
 def _tell_what_is_wrong(preset: str, params: JsonObject) -> None:

@@ -49,10 +49,15 @@ def run_sentence(result: MixResult) -> str:
     if rule.error:
         unscored = sum(score.state is ScoreState.FAILED for score in rule.scores)
         told = _("{count} of {total} completions are unscored, not 0.", count=unscored, total=len(rule.scores))
-        return f":red[:material/error:] **{plain(say(rule.error))}**  \n{told}"
+        return f":red[:material/error:] **{plain(capital(say(rule.error)))}**  \n{told}"
     abstained = sum(score.state is ScoreState.ABSTAINED for score in rule.scores)
     told = _("{count} of {total} completions scored.", count=len(rule.scores) - abstained, total=len(rule.scores))
     return f":green[:material/check:] {told}"
+
+
+def capital(text: str) -> str:
+    """The text as a sentence begins."""
+    return text[:1].upper() + text[1:]
 
 
 def run_facts(rule: RuleResult, limit_seconds: float) -> str:

@@ -82,6 +82,15 @@ def _file_dialog() -> None:
     @st.dialog(_("Samples from a file"))
     def ask() -> None:
         st.caption(_("One JSON object a line: a sample with its completions, as a trainer sends it."))
+        st.download_button(
+            _("The present samples as such a file"),
+            "".join(write_json(DIALECTS["bare"][1](payload)) + "\n" for payload in all_samples()),
+            "samples.jsonl",
+            "application/jsonl",
+            type="tertiary",
+            icon=":material/download:",
+            key="samples_download",
+        )
         file = st.file_uploader(_("File"), type=["jsonl", "json"], max_upload_size=MAX_FILE_MB, key="samples_file")
         if file is None:
             return

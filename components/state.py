@@ -135,6 +135,8 @@ class Answer:
 
     result: MixResult | None
     error: RewardConsoleError | None
+    scorer: str = ""
+    """What it was scored with: ``mix:name`` or ``function:name``."""
     texts: tuple[str, ...] = ()
     """The completions' texts, for the table."""
 

@@ -16,6 +16,9 @@ from rewards_lib.function_sources import draft_version, from_content
 
 shell.through_app()
 draft = function_draft.open_function()
+editor_key = f"editor_{draft.name}"
+text = current_text(draft.content["source"], key=editor_key, version=draft.epoch)
+drafts.autosave(draft, draft.content | {"source": text})
 pressed: dict[str, bool] = {}
 
 
@@ -32,9 +35,6 @@ shell.page_head(
 )
 function_draft.chooser()
 write, came = st.columns([6.4, 5], gap="medium")
-editor_key = f"editor_{draft.name}"
-text = current_text(draft.content["source"], key=editor_key, version=draft.epoch)
-drafts.autosave(draft, draft.content | {"source": text})
 findings = cache.findings(text)
 
 with write:

@@ -10,6 +10,8 @@ from components.code_editor import code_editor, current_text
 from components.findings_list import marks
 from components.i18n import _
 from components.state import Answer, Remembered
+from components.theme import plain
+from rewards_lib.contract import fill
 from rewards_lib.errors import RewardConsoleError, boundary
 
 shell.through_app()
@@ -49,8 +51,8 @@ def answer_of(text: str, scorer: str) -> Answer:
         if read.payload is None:
             raise read.error  # type: ignore[misc]
         result = request_draft.score_with(scorer, read.payload)
-        return Answer(result, None, tuple(one.text for one in read.payload.completions))
-    return Answer(None, errors[0])
+        return Answer(result, None, scorer, tuple(one.text for one in read.payload.completions))
+    return Answer(None, errors[0], scorer)
 
 
 shell.page_head(_("Test"), _("Paste the request a trainer sends; see the exact answer it would get."), actions)
@@ -106,8 +108,9 @@ with got:
         )
     else:
         stale = last.question != scoring.fingerprint(event.value, scorer)
-        if stale:
-            st.caption(_("Answer to the request of {time}, before the last change", time=drafts.clock(last.at)))
+        line = _("Answer to the request of {time}, before the last change") if stale else _("{time} by {scorer}")
+        with st.container(key="answer_of"):
+            st.caption(fill(line, {"time": drafts.clock(last.at), "scorer": plain(told(last.result.scorer))}))
         answer_panel(last, key="answer")
         earlier = state.answered_before.get()
         if last.result.error and earlier:

@@ -64,7 +64,7 @@ def test_every_edit_survives_a_reload_and_a_page_switch(functions):
     [
         (RAISES, "Line 2: ZeroDivisionError"),
         (WRONG_COUNT, "1 rewards for 4 completions"),
-        (REFUSED, "subprocess"),
+        (REFUSED, "Line 1: Reward code cannot start programs"),
     ],
     ids=["an exception", "a wrong count", "a refused construct"],
 )
