@@ -46,7 +46,7 @@ def _lost_backslashes(value: JsonObject) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 sentence(
-                    "JSON read \\{escape} before {rest} as a control character. Write \\\\{escape}{rest} to mean LaTeX.",
+                    "JSON read \\{escape} before {rest} as a control character; write \\\\{escape}{rest} for LaTeX.",
                     escape=escape,
                     rest=rest,
                 ),

@@ -62,10 +62,11 @@ def read_completions(body: JsonObject, path: str) -> tuple[Completion, ...]:
     completions = _list(body["completions"], where)
     if not completions:
         raise InputError("{path} is empty.", path=where, remedy="Add at least one completion; nothing was scored.")
-    return tuple(Completion(_completion(raw, f"{where}[{index}]")) for index, raw in enumerate(completions))
+    return tuple(Completion(read_completion(raw, f"{where}[{index}]")) for index, raw in enumerate(completions))
 
 
-def _completion(raw: Any, path: str) -> Any:
+def read_completion(raw: Any, path: str) -> Any:
+    """Check one completion, in any accepted shape, and return it as it is. ``path`` names it in refusals."""
     if isinstance(raw, str):
         return raw
     if isinstance(raw, list):

@@ -5,7 +5,11 @@ from rewards_lib.contract import RuleResult, Score, sentence
 from rewards_lib.scoring import combine
 
 accuracy = RuleResult(
-    "accuracy", 0.35, (Score.scored(1), Score.failed(sentence("line 17 met the name x")), Score.abstained()), "failure", "p"
+    "accuracy",
+    0.35,
+    (Score.scored(1), Score.failed(sentence("line 17 met the name x")), Score.abstained()),
+    "failure",
+    "p",
 )
 form = RuleResult("format", 0.1, (Score.scored(1), Score.scored(0), Score.scored(-0.5)), "success", "p")
 RESULT = combine([accuracy, form], version="7f3a")
