@@ -29,9 +29,20 @@ def requests() -> dict[str, str]:
     return {name: read(f"payloads/{name}.json") for name in ("ark_envelope", "bare_request", "dataset_row")}
 
 
-def functions() -> dict[str, str]:
-    """Starting points for reward.py: a usable name, and the source."""
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted((FOLDER / "functions").glob("*.py"))}
+def functions() -> dict[str, JsonObject]:
+    """Starting points for reward.py: a usable name, and what the store keeps of a function.
+
+    A file of the same name with the ending .txt holds the requirements.
+    """
+    return {
+        path.stem: {"source": path.read_text(encoding="utf-8"), "requirements": _beside(path), "allow_hosts": []}
+        for path in sorted((FOLDER / "functions").glob("*.py"))
+    }
+
+
+def _beside(path: Path) -> str:
+    requirements = path.with_suffix(".txt")
+    return requirements.read_text(encoding="utf-8") if requirements.exists() else ""
 
 
 @cache

@@ -10,7 +10,6 @@ from components import cache, drafts, examples, state
 from components.i18n import _, say
 from components.state import OpenDraft
 from components.theme import plain
-from rewards_lib.contract import JsonObject
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.store import Version
 
@@ -18,17 +17,12 @@ FIRST = "boxed_number"
 MAX_PILLS = 6
 
 
-def new_content(source: str) -> JsonObject:
-    """What the store keeps of a function."""
-    return {"source": source, "requirements": "", "allow_hosts": []}
-
-
 def open_function() -> OpenDraft:
     """The function of this session: the one saved last, or the first template on the first visit."""
     name = state.function_name.get() or drafts.latest_name("function") or FIRST
     state.function_name.set(name)
-    source = examples.functions().get(name, examples.functions()["blank"])
-    draft = drafts.open_draft("function", name, lambda: new_content(source))
+    template = examples.functions().get(name, examples.functions()["blank"])
+    draft = drafts.open_draft("function", name, lambda: template)
     drafts.autosave(draft, draft.content)  # a template becomes a draft at first sight, so that a mix can name it
     return draft
 
@@ -96,7 +90,7 @@ def function_menu(draft: OpenDraft) -> None:
     elif action:
         template = action.removeprefix("new:")
         name = _free_name("reward" if template == "blank" else template)
-        opened = drafts.open_draft("function", name, lambda: new_content(examples.functions()[template]))
+        opened = drafts.open_draft("function", name, lambda: examples.functions()[template])
         drafts.autosave(opened, opened.content)
         state.function_name.set(name)
         st.rerun()

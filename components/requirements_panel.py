@@ -35,5 +35,5 @@ def requirements_panel(draft: OpenDraft) -> str:
             else:
                 st.success(_("Installed. The next run uses it."))
     if not text.strip():
-        st.caption(_("Add a line above to install something. The standard library and requests are there already."))
+        st.caption(_("The standard library is there already; name everything else above."))
     return text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from components import drafts, state
+from components import drafts
 from components.i18n import _, say
 from components.state import OpenDraft, Remembered
 from components.theme import UNSCORED, count, duration, number, plain
@@ -51,8 +51,11 @@ def run_sentence(result: MixResult) -> str:
         told = _("{count} of {total} completions are unscored, not 0.", count=unscored, total=len(rule.scores))
         return f":red[:material/error:] **{plain(capital(say(rule.error)))}**  \n{told}"
     abstained = sum(score.state is ScoreState.ABSTAINED for score in rule.scores)
-    told = _("{count} of {total} completions scored.", count=len(rule.scores) - abstained, total=len(rule.scores))
-    return f":green[:material/check:] {told}"
+    scored = len(rule.scores) - abstained
+    told = _("{count} of {total} completions scored.", count=scored, total=len(rule.scores))
+    if abstained:
+        told += " " + _("{count} abstained: the rule is left out of their sum.", count=abstained)
+    return f"{':green[:material/check:]' if scored else ':gray[:material/remove:]'} {told}"
 
 
 def capital(text: str) -> str:
@@ -123,30 +126,35 @@ def network_view(draft: OpenDraft, calls: Sequence[NetworkCall]) -> list[str]:
         )
         or ""
     )
-    for index, call in enumerate(calls):
-        address = f"{call.host}:{call.port}"
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if call.status == "open":
-                st.markdown(
-                    f":green[:material/check:] {plain(address)}  :small[:gray[{count(call.sent_bytes)} B ↑ "
-                    f"{count(call.received_bytes)} B ↓ · {duration(call.duration_ms)}]]",
-                    width="stretch",
-                )
-            else:
-                st.markdown(
-                    f":red[:material/block:] {plain(address)}  :small[:gray[{plain(call.status)}]]", width="stretch"
-                )
-                if address not in allowed:
-                    st.button(
-                        _("Allow {address}", address=address),
-                        key=f"allow_{index}",
-                        on_click=_allow,
-                        args=(draft, address),
-                    )
+    for index, group in enumerate(grouped(calls)):
+        _call_line(draft, group, allowed, key=f"allow_{index}")
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
+def grouped(calls: Sequence[NetworkCall]) -> list[list[NetworkCall]]:
+    """The calls that went to one address with one outcome together, in the order of the first of each."""
+    groups: dict[tuple[str, int, str], list[NetworkCall]] = {}
+    for call in calls:
+        groups.setdefault((call.host, call.port, call.status), []).append(call)
+    return list(groups.values())
+
+
+def _call_line(draft: OpenDraft, calls: Sequence[NetworkCall], allowed: Sequence[str], *, key: str) -> None:
+    first = calls[0]
+    address = f"{first.host}:{first.port}"
+    times = f" × {len(calls)}" if len(calls) > 1 else ""
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        if first.status == "open":
+            sent, received = (sum(call.sent_bytes for call in calls), sum(call.received_bytes for call in calls))
+            slowest = duration(max(call.duration_ms for call in calls))
+            small = f"{count(sent)} B ↑ {count(received)} B ↓ · {slowest}"
+            st.markdown(f":green[:material/check:] {plain(address)}{times}  :small[:gray[{small}]]", width="stretch")
+            return
+        told = f":red[:material/block:] {plain(address)}{times}  :small[:gray[{plain(first.status)}]]"
+        st.markdown(told, width="stretch")
+        if address not in allowed:
+            st.button(_("Allow {address}", address=address), key=key, on_click=_allow, args=(draft, address))
+
+
 def _allow(draft: OpenDraft, address: str) -> None:
-    hosts = [*draft.content.get("allow_hosts", []), address]
-    drafts.replace(draft, draft.content | {"allow_hosts": hosts})
-    state.put_widget(f"hosts_{draft.name}_{draft.epoch}", "\n".join(hosts))
+    drafts.replace(draft, draft.content | {"allow_hosts": [*draft.content.get("allow_hosts", []), address]})
