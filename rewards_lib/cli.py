@@ -13,11 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
+from rewards_lib.cli_rollouts import add_rollout_commands
 from rewards_lib.errors import InputError, RewardConsoleError, boundary
 from rewards_lib.strict_json import read_json, read_text
-
-CONSOLE_URL = "http://127.0.0.1:8501"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def tell(error: RewardConsoleError) -> None:
         nonlocal status
-        _print({"status": "failure", "error": str(error)})
+        print_result({"status": "failure", "error": str(error)})
         print(f"{error}", file=sys.stderr)
         status = error.exit_status
 
@@ -56,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Results are JSON on standard output. Exit status: 0 success, 1 the result is a failure, 2 bad input.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_test, _add_check, _add_presets, _add_metrics):
+    for add in (_add_test, _add_check, _add_presets, add_rollout_commands, _add_metrics):
         add(commands)
     return parser
 
@@ -103,8 +102,8 @@ def _test(options: argparse.Namespace) -> int:
     payload = read_payload(text, name=Path(options.payload).name if options.payload != "-" else "standard input")
     with Executor() as executor:
         result = score_payload(mix, payload, executor=executor, resolve=resolve, limits=_limits(options.time_limit))
-    _print(result.to_json())
-    _next(
+    print_result(result.to_json())
+    print_next(
         f"compose it on {CONSOLE_URL}/compose, or send this request on {CONSOLE_URL}/test"
         if result.status == "success"
         else f"see it line by line on {CONSOLE_URL}/functions"
@@ -164,9 +163,9 @@ def _check(options: argparse.Namespace) -> int:
 
     findings = check_once(read_text(options.file))
     refused = [finding for finding in findings if finding.severity == "error"]
-    _print({"status": "failure" if refused else "success", "findings": [one.to_json() for one in findings]})
+    print_result({"status": "failure" if refused else "success", "findings": [one.to_json() for one in findings]})
     if not refused:
-        _next(f"python -m rewards_lib test --function {options.file} --payload request.json")
+        print_next(f"python -m rewards_lib test --function {options.file} --payload request.json")
     return 1 if refused else 0
 
 
@@ -182,8 +181,8 @@ def _add_presets(commands: Commands) -> None:
 def _presets(_: argparse.Namespace) -> int:
     from rewards_lib.presets import catalogue
 
-    _print({"presets": catalogue()})
-    _next(f"python -m rewards_lib test --preset NAME --payload request.json, or {CONSOLE_URL}/compose")
+    print_result({"presets": catalogue()})
+    print_next(f"python -m rewards_lib test --preset NAME --payload request.json, or {CONSOLE_URL}/compose")
     return 0
 
 
@@ -203,8 +202,8 @@ def _metrics(options: argparse.Namespace) -> int:
     from rewards_lib.training_metrics import metrics_report
 
     report = metrics_report(options.files, step_range=_step_range(options.step_range), smooth=options.smooth)
-    _print(report)
-    _next(f"drop the file on {CONSOLE_URL}/training_metrics to see the curves")
+    print_result(report)
+    print_next(f"drop the file on {CONSOLE_URL}/training_metrics to see the curves")
     return 0
 
 
@@ -223,16 +222,3 @@ def _step_range(text: str | None) -> tuple[float | None, float | None] | None:
             text=text,
             remedy="Write A:B, for example 100:200; either side may be empty.",
         ) from None
-
-
-# --- output --------------------------------------------------------------------------------------------------------
-
-
-def _print(result: JsonObject) -> None:
-    sys.stdout.buffer.write(write_json(result, indent=1).encode("utf-8") + b"\n")
-    sys.stdout.buffer.flush()
-
-
-def _next(step: str) -> None:
-    """What to do next, for people: on standard error, so that pipes stay clean."""
-    print(f"Next: {step}", file=sys.stderr)

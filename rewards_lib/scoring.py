@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
+from itertools import islice
 
 from rewards_lib.contract import (
     Isolation,
@@ -27,9 +29,11 @@ from rewards_lib.errors import ExecutionError, LimitError
 from rewards_lib.executor import Executor, FunctionSource, ItemRun, Limits
 from rewards_lib.mix import Mix, Rule, mix_version, weighted_sum
 from rewards_lib.presets import find_preset, worker
+from rewards_lib.presets.host import score_on_host
 
 SINGLE_ENTRY = "rewards_lib.presets.worker:score_item"
 GROUP_ENTRY = "rewards_lib.presets.worker:score_group_item"
+RULES_ENTRY = "rewards_lib.presets.worker:score_rules_item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +69,73 @@ def score_payload(
     faults are values of the result. Raises InputError or NotFoundError when a rule's function cannot be found.
     """
     started = time.perf_counter()
-    limits = limits or Limits()
-    functions = {rule.name: resolve(rule) for rule in mix.rules if rule.function is not None}
-    results = _score_presets([rule for rule in mix.rules if rule.preset is not None], payload, executor, limits)
-    for name, function in functions.items():
-        rule = next(rule for rule in mix.rules if rule.name == name)
-        results[name] = _score_function(rule, function, payload, executor, limits)
-    rules = tuple(results[rule.name] for rule in mix.rules)
-    result = combine(rules, version=mix_version(mix, {name: found.sha256 for name, found in functions.items()}))
-    return replace(
-        result,
-        findings=payload.findings + result.findings,
-        isolation=_weakest(rules),
-        duration_ms=(time.perf_counter() - started) * 1000,
-    )
+    bench = _Bench.of(mix, resolve, executor, limits or Limits())
+    presets = _score_presets(bench.worker_rules, payload, executor, bench.limits)
+    [asked] = _ask_services(bench.host_rules, [payload])
+    return bench.result(payload, presets | asked, started)
+
+
+def score_payloads(
+    mix: Mix,
+    payloads: Sequence[Payload],
+    *,
+    executor: Executor,
+    resolve: FunctionResolver,
+    limits: Limits | None = None,
+) -> list[MixResult]:
+    """Score many payloads: all presets over all of them in one worker, each function once for each payload.
+
+    Returns one result for each payload, in order, equal to what ``score_payload`` gives but for the reasons of scored
+    completions, which are left out. Raises as ``score_payload`` does.
+    """
+    bench = _Bench.of(mix, resolve, executor, limits or Limits())
+    batch = _score_presets_of_many(bench.worker_rules, payloads, executor, bench.limits)
+    asked = _ask_services(bench.host_rules, payloads)
+    return [
+        bench.result(payload, presets | answers, time.perf_counter())
+        for payload, presets, answers in zip(payloads, batch, asked, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """A mix with everything at hand that scoring payloads under it needs."""
+
+    mix: Mix
+    functions: Mapping[str, ResolvedFunction]
+    """By rule."""
+    version: str
+    executor: Executor
+    limits: Limits
+
+    @classmethod
+    def of(cls, mix: Mix, resolve: FunctionResolver, executor: Executor, limits: Limits) -> _Bench:
+        functions = {rule.name: resolve(rule) for rule in mix.rules if rule.function is not None}
+        version = mix_version(mix, {name: found.sha256 for name, found in functions.items()})
+        return cls(mix, functions, version, executor, limits)
+
+    @property
+    def worker_rules(self) -> list[Rule]:
+        return [rule for rule in self.mix.rules if rule.preset and find_preset(rule.preset).runs_on == "worker"]
+
+    @property
+    def host_rules(self) -> list[Rule]:
+        return [rule for rule in self.mix.rules if rule.preset and find_preset(rule.preset).runs_on == "host"]
+
+    def result(self, payload: Payload, presets: Mapping[str, RuleResult], started: float) -> MixResult:
+        """Run the functions over a payload, and put them and the presets' results together."""
+        rules = tuple(
+            presets[rule.name] if rule.function is None
+            else _score_function(rule, self.functions[rule.name], payload, self.executor, self.limits)
+            for rule in self.mix.rules
+        )  # fmt: skip
+        result = combine(rules, version=self.version)
+        return replace(
+            result,
+            findings=payload.findings + result.findings,
+            isolation=_weakest(rules),
+            duration_ms=(time.perf_counter() - started) * 1000,
+        )
 
 
 def combine(rules: Sequence[RuleResult], *, version: str) -> MixResult:
@@ -111,10 +168,14 @@ def _total(weighted: Sequence[tuple[float, Score]]) -> float | None:
     if any(score.state is ScoreState.FAILED for _, score in weighted):
         return None
     counted = [(weight, score.value) for weight, score in weighted if score.value is not None]
-    if not counted:
-        return None
+    return _sum(tuple(counted)) if counted else None
+
+
+@lru_cache(maxsize=65_536)
+def _sum(weighted: tuple[tuple[float, float], ...]) -> float | None:
+    """Remembered because exact sums are slow and thousands of rollouts share a few of them."""
     try:
-        return weighted_sum([Decimal(str(weight)) for weight, _ in counted], [value for _, value in counted])
+        return weighted_sum([Decimal(str(weight)) for weight, _ in weighted], [value for _, value in weighted])
     except ExecutionError:  # beyond the range of floats: no number rather than infinity
         return None
 
@@ -161,7 +222,7 @@ def _score_presets(
     completions = [completion.raw for completion in payload.completions]
     items = [_item(rule, sample, completion=one) for rule in singles for one in completions]
     seconds = [_seconds(rule) for rule in singles for _ in completions]
-    runs = _run_items(executor, SINGLE_ENTRY, items, seconds, limits)
+    runs = _run_items(executor, singles, SINGLE_ENTRY, items, seconds, limits)
     size, isolation = len(completions), executor.isolation() if rules else None
     results = {}
     for index, rule in enumerate(singles):
@@ -170,8 +231,51 @@ def _score_presets(
     for rule in rules:
         if _is_group(rule):
             item = _item(rule, sample, completions=completions)
-            own = _run_items(executor, GROUP_ENTRY, [item], [_seconds(rule) * size], limits)
+            own = _run_items(executor, [rule], GROUP_ENTRY, [item], [_seconds(rule) * size], limits)
             results[rule.name] = _preset_result(rule, _group_scores(own[0], size), own, isolation)
+    return results
+
+
+def _score_presets_of_many(
+    rules: Sequence[Rule], payloads: Sequence[Payload], executor: Executor, limits: Limits
+) -> list[dict[str, RuleResult]]:
+    """Score the presets of a mix, one item a payload. A payload that fails whole is scored again piece by piece.
+
+    Who hangs or dies on one completion must cost that completion alone, and only the pieces have limits of their own.
+    """
+    if not rules or not payloads:
+        return [{} for _ in payloads]
+    named = [{"preset": rule.preset, "params": rule.params} for rule in rules]
+    items: list[JsonObject] = [
+        {
+            "rules": named, "sample": payload.sample.to_json(),
+            "completions": [completion.raw for completion in payload.completions],
+        }
+        for payload in payloads
+    ]  # fmt: skip
+    longest = max(_seconds(rule) for rule in rules)
+    runs = _run_items(executor, rules, RULES_ENTRY, items, [longest] * len(items), limits)
+    isolation = executor.isolation()
+    return [
+        _score_presets(rules, payload, executor, limits) if run.error or run.value is None
+        else {
+            rule.name: _preset_result(rule, [worker.decode_score(row) for row in rows], [], isolation)
+            for rule, rows in zip(rules, run.value, strict=True)
+        }
+        for payload, run in zip(payloads, runs, strict=True)
+    ]  # fmt: skip
+
+
+def _ask_services(rules: Sequence[Rule], payloads: Sequence[Payload]) -> list[dict[str, RuleResult]]:
+    """Score the presets that ask a service: in this process, over all payloads at once, as many as a rule allows."""
+    results: list[dict[str, RuleResult]] = [{} for _ in payloads]
+    pairs = [(payload.sample, completion) for payload in payloads for completion in payload.completions]
+    for rule in rules:
+        timed = iter(score_on_host(rule.preset or "", rule.params, pairs))
+        for payload, own in zip(payloads, results, strict=True):
+            scores = list(islice(timed, len(payload.completions)))
+            result = _preset_result(rule, [one.score for one in scores], [], None)
+            own[rule.name] = replace(result, duration_ms=sum(one.duration_ms for one in scores))
     return results
 
 
@@ -188,11 +292,13 @@ def _item(rule: Rule, sample: JsonObject, **what: Json) -> JsonObject:
 
 
 def _run_items(
-    executor: Executor, entry: str, items: Sequence[JsonObject], seconds: Sequence[float], limits: Limits
-) -> list[ItemRun]:
+    executor: Executor, rules: Sequence[Rule], entry: str, items: Sequence[JsonObject], seconds: Sequence[float],
+    limits: Limits,
+) -> list[ItemRun]:  # fmt: skip
     if not items:
         return []
-    return executor.run_items(entry, items, item_seconds=seconds, limits=limits, preload=worker.PRELOAD)
+    preload = worker.preload_for((rule.preset or "", rule.params) for rule in rules)
+    return executor.run_items(entry, items, item_seconds=seconds, limits=limits, preload=preload)
 
 
 def _preset_result(

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from rewards_lib.contract import Completion, JsonObject, Payload, Sample
+from rewards_lib.contract import Completion, JsonObject, Payload, Sample, Sentence, sentence
 from rewards_lib.errors import InputError
 
-_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (bool, "true or false"),
-    ((int, float), "a number"),
-    (str, "a text"),
-    (list, "a list"),
-    (dict, "an object"),
+_KINDS: tuple[tuple[type | tuple[type, ...], Sentence], ...] = (
+    (bool, sentence("true or false")),
+    ((int, float), sentence("a number")),
+    (str, sentence("a text")),
+    (list, sentence("a list")),
+    (dict, sentence("an object")),
 )
 
 
-def kind_of(value: object) -> str:
+def kind_of(value: object) -> Sentence:
     """Name the JSON kind of a value for a sentence: ``a number``, ``null``, ``a list``."""
-    return next((name for kind, name in _KINDS if isinstance(value, kind)), "null")
+    return next((name for kind, name in _KINDS if isinstance(value, kind)), Sentence("null"))
 
 
 def read_body(body: JsonObject, path: str) -> Payload:

@@ -6,16 +6,32 @@ can still translate them. Nothing here stops a run that takes too long: the exec
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from rewards_lib.contract import Completion, JsonObject, Sample, Score, ScoreState, Sentence, write_json
+from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score, ScoreState, Sentence, write_json
 from rewards_lib.presets import check_params, find_preset
 
-PRELOAD: tuple[str, ...] = (
-    "rewards_lib.presets.worker", "rewards_lib.presets.math_equality", "jsonschema", "mpmath", "latex2sympy2_extended",
-)  # fmt: skip
-"""Modules worth importing before the worker is forked."""
+_ALWAYS = ("rewards_lib.presets.worker", "jsonschema")
+_MATHEMATICS = ("rewards_lib.presets.math_equality", "mpmath", "latex2sympy2_extended")
+PRELOAD: tuple[str, ...] = (*_ALWAYS, *_MATHEMATICS)
+"""Modules worth importing before the worker is forked, whatever the rules."""
+
+
+def preload_for(rules: Iterable[tuple[str, JsonObject]]) -> tuple[str, ...]:
+    """List the modules worth importing for rules given as (preset, parameters).
+
+    Mathematics takes a second to import, which only rules that may compare by it should cost.
+    """
+    return PRELOAD if any(_needs_mathematics(name, params) for name, params in rules) else _ALWAYS
+
+
+def _needs_mathematics(name: str, params: JsonObject) -> bool:
+    complete = find_preset(name).defaults() | params
+    if "correct_by" in complete:
+        return _needs_mathematics(complete["correct_by"], complete["correct_params"])
+    return name == "math_accuracy" or complete.get("compare") == "math"
 
 
 def score_item(item: JsonObject) -> JsonObject:
@@ -31,11 +47,30 @@ def score_group_item(item: JsonObject) -> list[JsonObject]:
     return [encode_score(score) for score in _score(item, item["completions"])]
 
 
+def score_rules_item(item: JsonObject) -> list[list[Json]]:
+    """Score all completions of one sample under several presets, for whoever needs numbers by the thousand.
+
+    ``{"rules": [{"preset", "params"}, ...], "sample", "completions"}`` in, the scores of each rule out, written by
+    ``shorten_score``.
+    """
+    sample, completions = _read_sample(item["sample"]), [Completion(raw) for raw in item["completions"]]
+    return [
+        [shorten_score(score) for score in find_preset(rule["preset"]).score_all(_params_of(rule), sample, completions)]
+        for rule in item["rules"]
+    ]
+
+
+def _params_of(rule: JsonObject) -> JsonObject:
+    return _complete_params(rule["preset"], write_json(rule.get("params") or {}))
+
+
+def _read_sample(row: JsonObject) -> Sample:
+    return Sample(tuple(row.get("messages") or ()), row.get("extra") or {}, tuple(row.get("tools") or ()))
+
+
 def _score(item: JsonObject, completions: list[Any]) -> list[Score]:
-    params = _complete_params(item["preset"], write_json(item.get("params") or {}))
-    row = item["sample"]
-    sample = Sample(tuple(row.get("messages") or ()), row.get("extra") or {}, tuple(row.get("tools") or ()))
-    return find_preset(item["preset"]).score_all(params, sample, [Completion(raw) for raw in completions])
+    sample = _read_sample(item["sample"])
+    return find_preset(item["preset"]).score_all(_params_of(item), sample, [Completion(raw) for raw in completions])
 
 
 @lru_cache(maxsize=256)
@@ -54,8 +89,20 @@ def encode_score(score: Score) -> JsonObject:
     }  # fmt: skip
 
 
-def decode_score(row: JsonObject) -> Score:
-    """Read a score that ``encode_score`` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+def shorten_score(score: Score) -> Json:
+    """Write a score without the reason and the spans of what was scored: a bare number where that says it all."""
+    if score.state is not ScoreState.SCORED:
+        return encode_score(score)
+    return encode_score(Score.scored(score.value or 0.0, metrics=score.metrics)) if score.metrics else score.value
+
+
+def decode_score(row: Any) -> Score:
+    """Read what ``encode_score`` or ``shorten_score`` wrote.
+
+    Raises KeyError, TypeError or ValueError for anything else.
+    """
+    if isinstance(row, float):
+        return Score.scored(row)
     why = row["why"]
     return Score(
         ScoreState(row["state"]), row["value"], _decode(why) if why else None,

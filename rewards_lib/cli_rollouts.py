@@ -1,0 +1,164 @@
+"""The commands over files of rollouts: ``score``, ``analyze``, ``compare``, ``attack``.
+
+Invariant: standard output holds the JSON result alone; progress and advice go to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
+from rewards_lib.errors import ExecutionError, InputError
+from rewards_lib.strict_json import read_text
+
+Commands = Any
+"""What ``add_subparsers`` returns; argparse keeps its type private."""
+_BAR_WIDTH = 24
+_BAR_SECONDS = 0.2
+
+
+def add_rollout_commands(commands: Commands) -> None:
+    """Register the commands of this module."""
+    for add in (_add_score,):
+        add(commands)
+
+
+def _add_mix_and_rollouts(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--mix", type=Path, required=True, metavar="M.json", help="a mix file")
+    command.add_argument("--rollouts", type=Path, required=True, metavar="IN", help="a file of rollouts")
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds a call of a function may take (30)")
+    command.add_argument(
+        "--allow-host", action="append", default=[], metavar="H", help="a host functions may reach; may be repeated"
+    )
+    _add_reading(command)
+
+
+def _add_reading(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--format", metavar="NAME", help="the file's format, where guessing it by its keys is wrong")
+    command.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="PART=COLUMN",
+        help="name a column by hand: prompt=, completion=, answer=, group=, id=, reward=; may be repeated",
+    )
+
+
+def _reading(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of ``open_rollouts``."""
+    from rewards_lib.rollouts import ColumnMap
+
+    if not options.column:
+        return {"format_name": options.format}
+    named = dict(pair.partition("=")[::2] for pair in options.column)
+    unknown = set(named) - set(ColumnMap.__dataclass_fields__)
+    if unknown or not {"prompt", "completion"} <= named.keys():
+        raise InputError(
+            "Columns are named as prompt=COLUMN and completion=COLUMN at least.",
+            where="--column",
+            remedy="Further parts are answer, group, id and reward.",
+        )
+    return {"columns": ColumnMap(**named)}
+
+
+def _mix_and_resolver(options: argparse.Namespace) -> tuple[Any, Any]:
+    from rewards_lib.function_sources import resolver
+    from rewards_lib.mix import read_mix
+    from rewards_lib.store import Store
+
+    mix = read_mix(read_text(options.mix))
+    store = Store() if any(rule.function for rule in mix.rules) else None
+    return mix, resolver(folder=options.mix.parent, store=store, allow_hosts=options.allow_host)
+
+
+def _limits(options: argparse.Namespace) -> Any:
+    from rewards_lib.executor import Limits
+
+    if options.time_limit is None:
+        return Limits()
+    if not 0 < options.time_limit <= 3600:
+        raise InputError("The time limit must be above 0 and at most 3600 seconds.", where="--time-limit")
+    return Limits(wall_seconds=options.time_limit)
+
+
+# --- score ---------------------------------------------------------------------------------------------------------
+
+
+def _add_score(commands: Commands) -> None:
+    command = commands.add_parser(
+        "score",
+        help="score a file of rollouts",
+        description="Score every rollout of a file under a mix, streaming. The output has one line a rollout, in the "
+        "file's order; rows that are no rollouts go to OUT.bad.jsonl.",
+    )
+    _add_mix_and_rollouts(command)
+    command.add_argument("--out", type=Path, required=True, metavar="OUT", help=".jsonl, .jsonl.gz or .parquet")
+    command.add_argument("--workers", type=int, default=1, metavar="N", help="processes that score (1)")
+    command.add_argument("--engine", choices=["local"], default="local", help="where the workers run (local)")
+    command.add_argument("--resume", action="store_true", help="go on behind the last whole chunk of a stopped run")
+    command.add_argument(
+        "--keep-going", action="store_true", help="score on when the first rollouts all fail for one cause"
+    )
+    command.add_argument("--chunk-size", type=int, default=256, metavar="N", help="rollouts a chunk (256)")
+    command.set_defaults(run=_score)
+
+
+def _score(options: argparse.Namespace) -> int:
+    from rewards_lib.rollouts import ScoreOptions, score_file
+
+    mix, resolve = _mix_and_resolver(options)
+    how = ScoreOptions(
+        workers=options.workers, resume=options.resume, keep_going=options.keep_going,
+        chunk_size=options.chunk_size, limits=_limits(options), **_reading(options),
+    )  # fmt: skip
+    bar = _ProgressBar()
+    try:
+        result = score_file(mix, options.rollouts, options.out, resolve=resolve, options=how, on_progress=bar.show)
+    except KeyboardInterrupt:
+        raise ExecutionError("Stopped.", remedy="Go on with --resume; at most one chunk is scored again.") from None
+    finally:
+        bar.close()
+    row = result.to_json()
+    print_result(row)
+    if result.bad_rows:
+        print(f"{result.bad_rows} rows are no rollouts; they are in {options.out}.bad.jsonl", file=sys.stderr)
+    print_next(f"python -m rewards_lib analyze {options.out}, or open it on {CONSOLE_URL}/rollouts")
+    return 0 if row["status"] == "success" else 1
+
+
+class _ProgressBar:
+    """Rollouts done, their rate and the time left, on standard error; redrawn in place on a terminal only."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._shown_at = 0.0
+        self._first: int | None = None
+        self._is_open = False
+
+    def show(self, done: int, total: int) -> None:
+        """Draw the bar, unless it was drawn a moment ago."""
+        now = time.monotonic()
+        self._first = done if self._first is None else self._first
+        if now - self._shown_at < (_BAR_SECONDS if sys.stderr.isatty() else 10.0) and done < total:
+            return
+        self._shown_at = now
+        seconds = now - self._started
+        rate = done / seconds if done == self._first else (done - self._first) / seconds
+        left = f"{(total - done) / rate:.0f} s left" if rate > 0 else ""
+        filled = "#" * round(_BAR_WIDTH * done / total) if total else ""
+        end = "" if sys.stderr.isatty() else "\n"
+        start = "\r" if sys.stderr.isatty() else ""
+        print(
+            f"{start}[{filled:<{_BAR_WIDTH}}] {done}/{total} rollouts, {rate:.0f} a second, {left}   ",
+            end=end, file=sys.stderr, flush=True,
+        )  # fmt: skip
+        self._is_open = end == ""
+
+    def close(self) -> None:
+        """Leave the bar's line."""
+        if self._is_open:
+            print(file=sys.stderr)

@@ -1,0 +1,281 @@
+"""A file of rollouts under a mix, streamed: chunks over worker processes, in order, resumable behind a kill.
+
+Invariant: the output's bytes depend on the input, the mix and the chunk size; neither on the number of workers nor on
+whether the run was interrupted. Memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import queue
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from rewards_lib.contract import JsonObject
+from rewards_lib.errors import ExecutionError, InputError
+from rewards_lib.executor import Executor, Limits
+from rewards_lib.mix import Mix, mix_version
+from rewards_lib.rollouts.chunk_scoring import ChunkResult, ChunkScorer
+from rewards_lib.rollouts.formats.columns import ColumnMap
+from rewards_lib.rollouts.grouping import FIRST_CHUNK, GroupedRollouts
+from rewards_lib.rollouts.journal import Journal, Progress
+from rewards_lib.rollouts.output import GrowingOutput
+from rewards_lib.rollouts.reading import RolloutFile, open_rollouts
+from rewards_lib.rollouts.rollout import BadRow, Rollout
+from rewards_lib.rollouts.tally import Tally
+from rewards_lib.rollouts.worker_process import WorkerProcess
+from rewards_lib.scoring import FunctionResolver, ResolvedFunction
+
+CHUNK_SIZE = 256
+_SHOWN_BAD_ROWS = 20
+_READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """How a file is scored."""
+
+    workers: int = 1
+    resume: bool = False
+    """Go on behind the last whole chunk of an interrupted run."""
+    keep_going: bool = False
+    """Do not stop when the first rollouts all fail for one cause."""
+    chunk_size: int = CHUNK_SIZE
+    """Rollouts a chunk, rounded up to whole groups; what a kill costs at most."""
+    limits: Limits = field(default_factory=Limits)
+    """Of one call of a custom function."""
+    format_name: str | None = None
+    columns: ColumnMap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileScore:
+    """What came of scoring a file."""
+
+    tally: Tally
+    groups: int
+    bad_rows: int
+    first_bad_rows: tuple[BadRow, ...]
+    file: RolloutFile
+    out: Path
+    mix_version: str
+    seconds: float
+    resumed_at: int
+    """Rollouts that an earlier run had scored already."""
+    is_complete: bool
+    """False when the run was cancelled."""
+
+    def to_json(self) -> JsonObject:
+        """The result as the command line prints it."""
+        tally = self.tally
+        error = ""
+        if tally.failed:
+            worst = max(tally.causes.values(), key=lambda cause: cause.count)
+            error = f"{tally.failed} of {tally.rollouts} rollouts could not be scored; most often: {worst.why}"
+        if not self.is_complete:
+            error = f"Stopped after {tally.rollouts} rollouts. Go on with --resume."
+        new = tally.rollouts - self.resumed_at
+        return {
+            "status": "failure" if error else "success", "error": error, "out": str(self.out),
+            "format": self.file.format.name, "grouped_by": self.file.format.group_by,
+            "rollouts": tally.rollouts, "groups": self.groups, "scored": tally.scored,
+            "unscored": tally.rollouts - tally.scored, "abstained": tally.abstained, "failed": tally.failed,
+            "mean": tally.total / tally.scored if tally.scored else None,
+            "failures": [
+                cause.to_json() for cause in sorted(tally.causes.values(), key=lambda cause: -cause.count)
+            ],
+            "bad_rows": self.bad_rows, "first_bad_rows": [row.to_json() for row in self.first_bad_rows],
+            "mix_version": self.mix_version, "resumed_at": self.resumed_at, "seconds": round(self.seconds, 3),
+            "rollouts_per_second": round(new / self.seconds, 1) if self.seconds > 0 else None,
+        }  # fmt: skip
+
+
+OnProgress = Callable[[int, int], None]
+"""Gets rollouts done and rollouts in all, after every chunk."""
+
+
+def score_file(
+    mix: Mix,
+    source: Path,
+    out: Path,
+    *,
+    resolve: FunctionResolver,
+    options: ScoreOptions | None = None,
+    executor: Executor | None = None,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> FileScore:
+    """Score every rollout of a file and write one line for each, in the file's order.
+
+    ``out`` is JSONL, JSONL.gz or parquet by its ending; rows that are no rollouts go to ``OUT.bad.jsonl``. Failures of
+    single rollouts are counted in the result. ``executor`` is used, and left open, where one worker scores. Raises
+    InputError for unusable files and flags, and ExecutionError when the first rollouts all fail for one cause, which
+    ``keep_going`` overrides.
+    """
+    started = time.monotonic()
+    options = options or ScoreOptions()
+    _check(source, out, options)
+    functions = {rule.function: resolve(rule) for rule in mix.rules if rule.function is not None}
+    version = mix_version(mix, {r.name: functions[r.function].sha256 for r in mix.rules if r.function is not None})
+    file = open_rollouts(source, format_name=options.format_name, columns=options.columns)
+    bad_rows = _BadRows(out)
+    grouped = GroupedRollouts(file, on_bad_row=bad_rows.keep)
+    bad_rows.close()
+    run = _description(file, version, options)
+    journal, output = Journal(out), GrowingOutput(out)
+    earlier = journal.resume(run) if options.resume else None
+    progress = earlier or Progress(0, 0, Tally())
+    output.open(progress.size)
+    journal.start(run, earlier)
+    is_complete = False
+    try:
+        with _scorers(mix, functions, options, version, executor) as score:
+            for reached in _scored(grouped, options, score, output, journal, progress):
+                progress = reached
+                if on_progress is not None:
+                    on_progress(progress.tally.rollouts, grouped.rollouts)
+                _stop_early(progress.tally, options)
+                if should_stop():
+                    break
+        is_complete = progress.tally.rollouts == grouped.rollouts
+        if is_complete:
+            output.finish(grouped.put_in_file_order if grouped.is_scattered else None)
+    finally:
+        output.close()
+        journal.close(complete=is_complete)
+    return FileScore(
+        progress.tally, grouped.groups, grouped.bad_rows, tuple(bad_rows.first), file, out, version,
+        time.monotonic() - started, earlier.tally.rollouts if earlier else 0, is_complete,
+    )  # fmt: skip
+
+
+def _check(source: Path, out: Path, options: ScoreOptions) -> None:
+    if not 1 <= options.workers <= 256:
+        raise InputError("There are 1 to 256 workers.", where="--workers")
+    if options.chunk_size < 1:
+        raise InputError("A chunk has at least one rollout.", where="--chunk-size")
+    if not source.is_file():
+        raise InputError("There is no file {path}.", where="--rollouts", path=str(source))
+    if out.exists() and out.samefile(source):
+        raise InputError("The output would overwrite the rollouts.", where="--out")
+    if not out.parent.is_dir():
+        raise InputError("There is no folder {folder}.", where="--out", folder=str(out.parent))
+
+
+def _description(file: RolloutFile, version: str, options: ScoreOptions) -> JsonObject:
+    """Everything that decides the output's bytes."""
+    digest = hashlib.sha256()
+    with file.path.open("rb") as stream:
+        while piece := stream.read(_READ_BYTES):
+            digest.update(piece)
+    return {
+        "rollouts": digest.hexdigest(), "mix": version, "chunk_size": options.chunk_size,
+        "format": file.format.name, "columns": repr(file.columns), "limits": repr(options.limits),
+    }  # fmt: skip
+
+
+def _stop_early(tally: Tally, options: ScoreOptions) -> None:
+    cause = tally.single_cause
+    if cause is None or options.keep_going or tally.rollouts < FIRST_CHUNK:
+        return
+    raise ExecutionError(
+        "The first {count} rollouts all failed for one cause: {why}",
+        count=tally.rollouts,
+        why=cause.why.rstrip(".") + ".",
+        remedy="Mend it, or score on with --keep-going --resume.",
+    )
+
+
+def _scored(
+    grouped: GroupedRollouts, options: ScoreOptions, score: ScoreChunks, output: GrowingOutput, journal: Journal,
+    progress: Progress,
+) -> Iterator[Progress]:  # fmt: skip
+    """Score the chunks that are left, write them, and yield how far the run has come after each."""
+    chunks = enumerate(grouped.chunks(options.chunk_size))
+    left = (chunk for number, chunk in chunks if number >= progress.chunks)
+    for result in score(left):
+        size = output.append(result.lines)
+        tally = Tally()
+        tally.add(progress.tally)
+        tally.add(result.tally)
+        progress = Progress(progress.chunks + 1, size, tally)
+        journal.add(progress)
+        yield progress
+
+
+# --- who scores ----------------------------------------------------------------------------------------------------
+
+ScoreChunks = Callable[[Iterator[list[Rollout]]], Iterator[ChunkResult]]
+"""Scores chunks and yields their results in order."""
+
+
+@contextmanager
+def _scorers(
+    mix: Mix, functions: Mapping[str, ResolvedFunction], options: ScoreOptions, version: str, given: Executor | None
+) -> Iterator[ScoreChunks]:
+    """One worker scores in this process; several are processes of their own, each with its own executor."""
+    if options.workers == 1:
+        with nullcontext(given) if given else Executor() as executor:
+            scorer = ChunkScorer(mix, functions, options.limits, executor, version)
+            yield lambda chunks: map(scorer.score, chunks)
+        return
+    with ExitStack() as stack:
+        idle: queue.SimpleQueue[WorkerProcess] = queue.SimpleQueue()
+        for _ in range(options.workers):
+            idle.put(stack.enter_context(WorkerProcess(mix, functions, options.limits, version)))
+        threads = stack.enter_context(ThreadPoolExecutor(options.workers, thread_name_prefix="chunk"))
+
+        def score_one(chunk: list[Rollout]) -> ChunkResult:
+            worker = idle.get()
+            try:
+                return worker.score(chunk)
+            finally:
+                idle.put(worker)
+
+        yield lambda chunks: _in_order(chunks, threads, score_one, ahead=options.workers + 1)
+
+
+def _in_order(
+    chunks: Iterator[list[Rollout]], threads: ThreadPoolExecutor, score_one: Callable[[list[Rollout]], ChunkResult],
+    *, ahead: int,
+) -> Iterator[ChunkResult]:  # fmt: skip
+    """Keep the workers busy a few chunks ahead, and no further: memory must not grow behind one slow chunk."""
+    pending: deque[Future[ChunkResult]] = deque()
+    try:
+        for chunk in chunks:
+            pending.append(threads.submit(score_one, chunk))
+            if len(pending) > ahead:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+class _BadRows:
+    """Keeps rows that are no rollouts apart, beside the output; no file is made where there are none."""
+
+    def __init__(self, out: Path) -> None:
+        self.path = out.with_name(out.name + ".bad.jsonl")
+        self.path.unlink(missing_ok=True)
+        self.first: list[BadRow] = []
+        self._stack = ExitStack()
+        self._file: TextIO | None = None
+
+    def keep(self, row: BadRow) -> None:
+        if len(self.first) < _SHOWN_BAD_ROWS:
+            self.first.append(row)
+        if self._file is None:
+            self._file = self._stack.enter_context(self.path.open("w", encoding="utf-8", errors="replace"))
+        self._file.write(json.dumps(row.to_json(), ensure_ascii=False) + "\n")
+
+    def close(self) -> None:
+        self._stack.close()

@@ -1,0 +1,60 @@
+"""The shapes that files of rollouts come in, one a module: ``matches`` tells a row by its keys, ``read`` reads it.
+
+Invariant: ``read`` returns rollouts or raises InputError for a row that does not fit; the order of ``FORMATS`` decides
+where keys could mean two formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rewards_lib.contract import JsonObject
+from rewards_lib.rollouts.formats import (
+    ark_dataset,
+    atropos,
+    canonical,
+    columns,
+    evaluation_row,
+    gsm8k,
+    nemo_gym,
+    samples_per_row,
+    scored,
+    trl,
+    verifiers,
+    verl,
+)
+from rewards_lib.rollouts.rollout import Rollout
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutFormat:
+    """One shape of rows."""
+
+    name: str
+    matches: Callable[[JsonObject], bool]
+    """Whether a row has the keys of this format."""
+    read: Callable[[JsonObject, int], list[Rollout]]
+    """A row and its number to its rollouts; raises InputError with the path of what does not fit."""
+    group_by: str
+    """What makes a group, in words."""
+
+
+FORMATS: dict[str, RolloutFormat] = {
+    form.name: form
+    for form in (
+        RolloutFormat("scored", scored.matches, scored.read, "group"),
+        RolloutFormat("canonical", canonical.matches, canonical.read, "group, else the same prompt"),
+        RolloutFormat("nemo_gym", nemo_gym.matches, nemo_gym.read, "_ng_task_index, else the same prompt"),
+        RolloutFormat("evaluation_row", evaluation_row.matches, evaluation_row.read, "input_metadata.row_id"),
+        RolloutFormat("atropos", atropos.matches, atropos.read, "the row"),
+        RolloutFormat("ark_dataset", ark_dataset.matches, ark_dataset.read, "the row"),
+        RolloutFormat("trl", trl.matches, trl.read, "the same prompt and step"),
+        RolloutFormat("verifiers", verifiers.matches, verifiers.read, "example_id or id"),
+        RolloutFormat("verl", verl.matches, verl.read, "the same input and step"),
+        RolloutFormat("gsm8k", gsm8k.matches, gsm8k.read, "the question"),
+        RolloutFormat("samples_per_row", samples_per_row.matches, samples_per_row.read, "the row"),
+        RolloutFormat("columns", columns.matches, columns.read, "the same prompt"),
+    )
+}
+"""Name -> format, in the order in which keys are looked at."""

@@ -1,0 +1,63 @@
+"""Our own line: ``{"id"?, "group"?, "sample", "completion", "completion_ids"?, ...}``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewards_lib.contract import Json, JsonObject, messages_of
+from rewards_lib.errors import InputError
+from rewards_lib.payloads.shapes import kind_of, read_completion, read_sample
+from rewards_lib.rollouts.rollout import Recorded, Rollout, finite, prompt_key
+
+_KNOWN = {"id", "group", "sample", "completion", "completion_ids", "usage", "reward", "rewards", "line", "meta"}
+
+
+def matches(row: JsonObject) -> bool:
+    """A sample and one completion beside it."""
+    return "sample" in row and ("completion" in row or "rules" not in row)
+
+
+def read(row: JsonObject, line: int) -> list[Rollout]:
+    """Read one line; ``id`` is made of the line number and ``group`` of the prompt where they are absent."""
+    sample = checked_sample(row.get("sample"))
+    if "completion" not in row:
+        raise InputError("completion is missing.", remedy="Write what the model wrote under completion.")
+    completion = with_token_ids(read_completion(row["completion"], "completion"), row)
+    meta = {key: value for key, value in row.items() if key not in _KNOWN}
+    return [
+        Rollout(
+            line=line,
+            id=identity(row.get("id"), str(line), "id"),
+            group=identity(row.get("group"), "", "group") or prompt_key(sample["messages"]),
+            sample=sample,
+            completion=completion,
+            recorded=Recorded(finite(row["reward"])) if "reward" in row else None,
+            meta=meta | (row["meta"] if isinstance(row.get("meta"), dict) else {}),
+        )
+    ]
+
+
+def checked_sample(value: Any) -> JsonObject:
+    """Check a sample. Raises InputError with the path of what does not fit."""
+    if not isinstance(value, dict):
+        raise InputError("sample is {kind}; it must be an object.", kind=kind_of(value))
+    return read_sample(value, "sample").to_json()
+
+
+def identity(value: Any, otherwise: str, name: str) -> str:
+    """Read an id or a group: a text, or a number as it prints. Raises InputError for anything else."""
+    if value is None:
+        return otherwise
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise InputError("{name} is {kind}; it must be a text or a number.", name=name, kind=kind_of(value))
+    return str(value)
+
+
+def with_token_ids(completion: Json, row: JsonObject) -> Json:
+    """Put token counts that stand beside a completion into it, where rules look for them."""
+    beside = {key: row[key] for key in ("completion_ids", "usage") if row.get(key) is not None}
+    if not beside:
+        return completion
+    if isinstance(completion, dict) and "messages" in completion:
+        return beside | completion
+    return {"messages": messages_of(completion), **beside}

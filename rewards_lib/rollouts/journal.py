@@ -1,0 +1,96 @@
+"""The journal beside an output file: which chunks are whole, so that a killed run can go on behind the last of them.
+
+Invariant: a chunk stands in the journal only after its lines are on the disk; a torn last line counts as absent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from rewards_lib.contract import JsonObject
+from rewards_lib.errors import InputError
+from rewards_lib.rollouts.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run came."""
+
+    chunks: int
+    size: int
+    """Bytes of the output that are whole."""
+    tally: Tally
+
+
+def journal_path(out: Path) -> Path:
+    """Where the journal of an output file lies."""
+    return out.with_name(out.name + ".journal")
+
+
+class Journal:
+    """Written as the run goes on; removed when it is complete."""
+
+    def __init__(self, out: Path) -> None:
+        self.path = journal_path(out)
+        self._file: IO[bytes] | None = None
+
+    def resume(self, run: JsonObject) -> Progress | None:
+        """Read how far an earlier run of the same kind came; None when there is none.
+
+        ``run`` describes everything that decides the output. Raises InputError when the earlier run differs in it.
+        """
+        try:
+            lines = self.path.read_bytes().split(b"\n")[:-1]
+        except FileNotFoundError:
+            return None
+        rows = [row for row in map(_read, lines) if row is not None]
+        if not rows or "run" not in rows[0]:
+            return None
+        earlier = rows[0]["run"]
+        changed = [name for name in run if earlier.get(name) != run[name]]
+        if changed:
+            raise InputError(
+                "The earlier run cannot go on: {changed} changed since.",
+                where=self.path.name,
+                changed=", ".join(changed),
+                remedy="Start anew without --resume.",
+            )
+        last = rows[-1] if len(rows) > 1 else None
+        return None if last is None else Progress(last["chunks"], last["size"], Tally.from_json(last["tally"]))
+
+    def start(self, run: JsonObject, progress: Progress | None) -> None:
+        """Open the journal, with the earlier run's progress where one goes on."""
+        self._file = self.path.open("wb")
+        self._append({"run": run})
+        if progress is not None:
+            self.add(progress)
+
+    def add(self, progress: Progress) -> None:
+        """Note that the output is whole up to here."""
+        self._append({"chunks": progress.chunks, "size": progress.size, "tally": progress.tally.to_json()})
+
+    def close(self, *, complete: bool) -> None:
+        """Close the journal; a complete run leaves none behind."""
+        if self._file is not None:
+            self._file.close()
+        if complete:
+            self.path.unlink(missing_ok=True)
+
+    def _append(self, row: JsonObject) -> None:
+        if self._file is None:
+            raise ValueError("the journal is not open")
+        self._file.write(json.dumps(row).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+def _read(line: bytes) -> JsonObject | None:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None

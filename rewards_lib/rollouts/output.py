@@ -1,0 +1,126 @@
+"""Where scored lines go: a JSONL file as it grows, and from it the wished form when the run is complete.
+
+Invariant: the finished file appears under its name at once and whole, unless it is the growing JSONL itself.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from rewards_lib.errors import InputError
+
+_PARQUET_ROWS = 8192
+_JSON_COLUMNS = ("sample", "completion", "metrics", "recorded", "meta")
+"""Columns whose shape differs from row to row: JSON text in parquet."""
+
+
+class GrowingOutput:
+    """The lines of a run, appended chunk by chunk."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.kind = "parquet" if out.suffix == ".parquet" else "gzip" if out.suffix == ".gz" else "jsonl"
+        self.growing = out if self.kind == "jsonl" else out.with_name(out.name + ".part")
+        self._file: IO[bytes] | None = None
+
+    def open(self, size: int) -> None:
+        """Start the file, or go on behind its first ``size`` bytes. Raises InputError when it cannot be written."""
+        try:
+            self._file = self.growing.open("r+b" if size else "wb")
+            self._file.seek(0, os.SEEK_END)
+            if self._file.tell() < size:
+                raise InputError(
+                    "The file is shorter than its journal says.",
+                    where=self.growing.name,
+                    remedy="Start anew without --resume.",
+                )
+            self._file.truncate(size)
+            self._file.seek(size)
+        except OSError as error:
+            raise InputError(
+                "The file cannot be written: {reason}.",
+                where=str(self.growing),
+                reason=(error.strerror or "unknown reason").lower(),
+            ) from None
+
+    def append(self, lines: list[str]) -> int:
+        """Append a chunk, bring it to the disk, and return the size of the file."""
+        file = self._opened()
+        file.writelines(line.encode("utf-8") for line in lines)
+        file.flush()
+        os.fsync(file.fileno())
+        return file.tell()
+
+    def close(self) -> None:
+        """Close the growing file."""
+        if self._file is not None:
+            self._file.close()
+
+    def finish(self, reorder: Callable[[IO[bytes], IO[bytes]], None] | None) -> None:
+        """Bring the lines into the file's order where they are not, then into the wished form."""
+        self.close()
+        if reorder is not None:
+            ordered = self.out.with_name(self.out.name + ".ordered")
+            with self.growing.open("rb") as lines, ordered.open("wb") as target:
+                reorder(lines, target)
+            ordered.replace(self.growing)
+        if self.kind == "jsonl":
+            return
+        whole = self.out.with_name(self.out.name + ".whole")
+        if self.kind == "gzip":
+            # No name and no time in the header: the same lines give the same bytes.
+            with (
+                self.growing.open("rb") as lines,
+                whole.open("wb") as raw,
+                gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as target,
+            ):
+                shutil.copyfileobj(lines, target)
+        else:
+            _write_parquet(self.growing, whole)
+        whole.replace(self.out)
+        self.growing.unlink()
+
+    def _opened(self) -> IO[bytes]:
+        if self._file is None:
+            raise ValueError("the output is not open")
+        return self._file
+
+
+def _write_parquet(lines: Path, target: Path) -> None:
+    """Write the lines as parquet: rules as columns ``rules.NAME``, what has no fixed shape as JSON text."""
+    import pyarrow
+    import pyarrow.parquet
+
+    with lines.open("rb") as file:
+        first = json.loads(file.readline())
+        names = list(first["rules"])
+        text, number = pyarrow.string(), pyarrow.float64()
+        schema = pyarrow.schema(
+            [("line", pyarrow.int64()), ("id", text), ("group", text), ("reward", number)]
+            + [(f"rules.{name}", number) for name in names]
+            + [("status", text), ("error", text), ("mix_version", text)]
+            + [(name, text) for name in _JSON_COLUMNS]
+        )
+        file.seek(0)
+        with pyarrow.parquet.ParquetWriter(target, schema) as writer:
+            rows: list[dict[str, Any]] = []
+            for line in file:
+                rows.append(_parquet_row(json.loads(line), names))
+                if len(rows) == _PARQUET_ROWS:
+                    writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+                    rows = []
+            if rows:
+                writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+
+
+def _parquet_row(row: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    flat = {key: row.get(key) for key in ("line", "id", "group", "reward", "status", "error", "mix_version")}
+    rules = {f"rules.{name}": row["rules"].get(name) for name in names}
+    shaped = {key: json.dumps(row[key], ensure_ascii=False) if key in row else None for key in _JSON_COLUMNS}
+    return flat | rules | shaped

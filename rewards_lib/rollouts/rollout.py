@@ -1,0 +1,105 @@
+"""The normal form that every file of rollouts is read into, whatever wrote it.
+
+Invariant: a reward that a file does not hold is None here; nothing is made up while reading.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewards_lib.contract import Completion, Json, JsonObject, Payload, Sample, Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The rewards that a file holds already: the trainer's, a neighbour's, or our own of an earlier run."""
+
+    reward: float | None = None
+    """The total; None is unscored."""
+    rules: Mapping[str, float | None] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    error: str = ""
+    """Why there is no reward, where the file says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """One completion with its sample, its place in the file and the group it belongs to."""
+
+    line: int
+    """From 1; the row for files without lines. Rows that hold a whole group give several rollouts of one line."""
+    id: str
+    group: str
+    sample: JsonObject
+    """``{"messages", "extra", "tools"}``."""
+    completion: Json
+    """In any shape of a payload; None where a scored file left it out."""
+    recorded: Recorded | None = None
+    meta: JsonObject = field(default_factory=dict)
+    """What else the format tells: step, stop reason, task."""
+
+    @property
+    def text(self) -> str:
+        """The text of the completion's last assistant message."""
+        return Completion(self.completion).text
+
+    def pack(self) -> list[Any]:
+        """Write the rollout as JSON for another process, or for the disk; ``unpack`` reads it."""
+        given = self.recorded
+        recorded = None if given is None else [given.reward, dict(given.rules), dict(given.metrics), given.error]
+        return [self.line, self.id, self.group, self.sample, self.completion, recorded, self.meta]
+
+    @classmethod
+    def unpack(cls, row: Sequence[Any]) -> Rollout:
+        """Read what ``pack`` wrote."""
+        line, own_id, group, sample, completion, recorded, meta = row
+        return cls(line, own_id, group, sample, completion, None if recorded is None else Recorded(*recorded), meta)
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that is no rollout: where it stands, what is wrong, and how it begins."""
+
+    line: int
+    problem: Sentence
+    text: str = ""
+    """The start of the row as it stands."""
+
+    def to_json(self) -> JsonObject:
+        """The row as it is kept apart."""
+        return {"line": self.line, "problem": str(self.problem), "text": self.text}
+
+
+def payload_of(rollouts: Sequence[Rollout]) -> Payload:
+    """Build the call that scores rollouts of one sample together, in order."""
+    sample = rollouts[0].sample
+    return Payload(
+        Sample(tuple(sample.get("messages") or ()), sample.get("extra") or {}, tuple(sample.get("tools") or ())),
+        tuple(Completion(rollout.completion) for rollout in rollouts),
+    )
+
+
+def prompt_key(messages: Json) -> str:
+    """Name a prompt by its content: equal prompts get equal names."""
+    text = json.dumps(messages, sort_keys=True, ensure_ascii=True)
+    return "prompt-" + hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def finite(value: Any) -> float | None:
+    """Read a number of a file; None for whatever is no finite number (NaN is how trainers write "no reward").
+
+    >>> finite(True), finite("1"), finite(float("nan"))
+    (1.0, None, None)
+    """
+    if not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number + 0.0 if math.isfinite(number) else None

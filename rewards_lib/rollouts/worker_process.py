@@ -1,0 +1,135 @@
+"""A process of ours that scores chunks: JSON lines in on standard input, JSON lines out on standard output.
+
+It ends when its input ends, so that it never outlives the run that started it; what it runs of the author's is confined
+by its own executor. Invariant: one answer for each chunk, in order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from rewards_lib.contract import JsonObject
+from rewards_lib.errors import DependencyError, ExecutionError, RewardConsoleError
+from rewards_lib.executor import Executor, FunctionSource, Limits
+from rewards_lib.mix import Mix, read_mix, write_mix
+from rewards_lib.rollouts.chunk_scoring import ChunkResult, ChunkScorer
+from rewards_lib.rollouts.rollout import Rollout
+from rewards_lib.rollouts.tally import Tally
+from rewards_lib.scoring import ResolvedFunction
+
+_PROJECT_FOLDER = Path(__file__).resolve().parents[2]
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from rewards_lib.rollouts import worker_process as w; w.main()"
+
+
+class WorkerProcess:
+    """The parent's end of one process. Use as a context manager; one chunk at a time."""
+
+    def __init__(self, mix: Mix, functions: Mapping[str, ResolvedFunction], limits: Limits, version: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _START, str(_PROJECT_FOLDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._send(
+            {
+                "mix": write_mix(mix),
+                "functions": {name: [asdict(found.source), found.version] for name, found in functions.items()},
+                "limits": asdict(limits),
+                "version": version,
+            }
+        )
+
+    def score(self, rollouts: Sequence[Rollout]) -> ChunkResult:
+        """Score a chunk. Raises DependencyError or ExecutionError when the process cannot, or is gone."""
+        self._send([rollout.pack() for rollout in rollouts])
+        answer = self._pipe(self._process.stdout).readline()
+        if not answer:
+            raise ExecutionError("A worker process ended in the middle of a chunk.", remedy="Go on with --resume.")
+        row = json.loads(answer)
+        if "error" in row:
+            raise DependencyError("{text}", text=row["error"])
+        return ChunkResult(row["lines"], Tally.from_json(row["tally"]))
+
+    def _send(self, message: Any) -> None:
+        try:
+            self._pipe(self._process.stdin).write(json.dumps(message).encode() + b"\n")
+            self._pipe(self._process.stdin).flush()
+        except BrokenPipeError:
+            raise ExecutionError("A worker process ended by itself.", remedy="Go on with --resume.") from None
+
+    @staticmethod
+    def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+        if pipe is None:
+            raise ValueError("the process has no pipe")
+        return pipe
+
+    def __enter__(self) -> WorkerProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _frames: TracebackType | None
+    ) -> None:
+        """End the process: by itself when all is done, at once when something went wrong."""
+        if kind is not None:
+            self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    continue
+        self._process.wait()
+
+
+def main() -> None:
+    """Score the chunks that arrive on standard input until it ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints must not get among the answers
+    messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    busy = threading.Event()
+    threading.Thread(target=_listen, args=(messages, busy), daemon=True).start()
+    setup = json.loads(messages.get())
+    busy.clear()
+    with Executor() as executor:
+        scorer = ChunkScorer(
+            read_mix(setup["mix"]), _functions(setup["functions"]), Limits(**setup["limits"]), executor,
+            setup["version"],
+        )  # fmt: skip
+        while (chunk := json.loads(messages.get())) is not None:
+            answer = json.dumps(_answer(scorer, chunk)).encode()
+            busy.clear()
+            answers.write(answer + b"\n")
+            answers.flush()
+
+
+def _listen(messages: queue.SimpleQueue[bytes], busy: threading.Event) -> None:
+    """Pass the input on. Its end in the middle of a chunk means that the parent is gone: end at once."""
+    for line in sys.stdin.buffer:
+        busy.set()
+        messages.put(line)
+    if busy.is_set():
+        os._exit(1)
+    messages.put(b"null")
+
+
+def _answer(scorer: ChunkScorer, chunk: list[list[Any]]) -> JsonObject:
+    try:
+        result = scorer.score([Rollout.unpack(row) for row in chunk])
+    except RewardConsoleError as error:
+        return {"error": str(error)}
+    return {"lines": result.lines, "tally": result.tally.to_json()}
+
+
+def _functions(rows: Mapping[str, Any]) -> dict[str, ResolvedFunction]:
+    return {
+        name: ResolvedFunction(FunctionSource(**(source | {"allow_hosts": tuple(source["allow_hosts"])})), version)
+        for name, (source, version) in rows.items()
+    }

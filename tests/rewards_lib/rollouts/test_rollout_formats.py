@@ -1,0 +1,136 @@
+"""Each neighbour's shape: recognised by its keys, with its groups, rewards and ground truth where they belong."""
+
+import json
+
+import pytest
+
+from rewards_lib.contract import Completion
+from rewards_lib.rollouts import BadRow, open_rollouts
+
+USER = {"role": "user", "content": "1+1?"}
+NEMO = {
+    "responses_create_params": {"input": [USER], "tools": []},
+    "response": {
+        "output": [
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
+            {"type": "function_call", "name": "add", "arguments": "{}", "call_id": "c"},
+            {"type": "function_call_output", "call_id": "c", "output": "2"},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "\\boxed{2}"}]},
+        ],
+        "usage": {"output_tokens": 9},
+    },
+    "reward": 1.0,
+    "reward_components": {"right": 1.0},
+    "expected_answer": "2",
+    "_ng_task_index": 3,
+}
+EVALUATION = {
+    "messages": [USER, {"role": "assistant", "content": "2"}],
+    "input_metadata": {"row_id": "r"},
+    "ground_truth": "2",
+    "evaluation_result": {"score": 1.0, "is_score_valid": True, "metrics": {"m": {"score": 0.5}}},
+}
+VERIFIERS = {
+    "id": 0, "prompt": [USER], "reward": 1.0, "answer": "2", "info": {}, "calls": 1.0, "right_reward_func": 1.0,
+    "completion": [
+        {"role": "assistant", "content": None, "tool_calls": ['{"function": {"name": "add"}}']},
+        {"role": "assistant", "content": "2", "tool_calls": None},
+    ],
+}  # fmt: skip
+VERL = {"input": "user\n1+1?", "output": "2", "gts": "2", "score": 1.0, "step": 4, "acc": True, "pred": "2"}
+TRL = {
+    "step": 1, "prompt": [USER], "completion": [{"role": "assistant", "content": "2"}], "a": 0.5, "b": float("nan"),
+    "len": 3, "advantage": 0.1,
+}  # fmt: skip
+SAMPLES = {"problem": "1+1?", "answer": "2", "generations": ["2", "3"], "correctness_math": [True, False]}
+GSM8K = {
+    "question": "1+1?",
+    "ground_truth": "It is\nA: 2",
+    "6b": {"solution": "A: 2", "is_correct": True},
+    "175b": {"solution": "A: 3", "is_correct": False},
+}
+ATROPOS = {
+    "tokens": [[1, 2], [1, 3]], "masks": [[-100, 2], [-100, -100]], "scores": [1.0, 0.0],
+    "messages": [[USER, {"role": "assistant", "content": "2"}], [USER, {"role": "assistant", "content": "3"}]],
+}  # fmt: skip
+ARK = {"messages": [USER], "extra": {"answer": "2"}, "completions": ["2", {"messages": {"content": "3"}}]}
+SCORED = {"id": "a", "group": "g", "reward": 1.1, "rules": {"x": 1.0, "y": None}, "status": "success"}
+TABLE = {"question": "1+1?", "response": "2", "answer": "2", "score": 1}
+
+CASES = {
+    "nemo_gym": (NEMO, ["\\boxed{2}"], [1.0]),
+    "evaluation_row": (EVALUATION, ["2"], [1.0]),
+    "verifiers": (VERIFIERS, ["2"], [1.0]),
+    "verl": (VERL, ["2"], [1.0]),
+    "trl": (TRL, ["2"], [0.5]),
+    "samples_per_row": (SAMPLES, ["2", "3"], [1.0, 0.0]),
+    "gsm8k": (GSM8K, ["A: 2", "A: 3"], [1.0, 0.0]),
+    "atropos": (ATROPOS, ["2", "3"], [1.0, 0.0]),
+    "columns": (TABLE, ["2"], [1.0]),
+}
+
+
+def read(path):
+    file = open_rollouts(path)
+    return file.format.name, list(file)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_row_is_recognised_and_read(write, name):
+    row, texts, rewards = CASES[name]
+    found_name, found = read(write([json.dumps(row)]))
+    assert found_name == name
+    assert [one.text for one in found] == texts
+    assert [one.recorded.reward for one in found] == rewards
+    assert len({one.group for one in found}) == 1
+    if name not in ("trl", "atropos"):
+        assert found[0].sample["extra"]["answer"] == "2"
+
+
+def test_nemo_gym_keeps_reasoning_and_tools_apart_from_the_answer(write):
+    _, [found] = read(write([NEMO]))
+    assert [message["role"] for message in Completion(found.completion).messages] == ["assistant", "tool", "assistant"]
+    assert (found.group, found.recorded.rules) == ("task-3", {"right": 1.0})
+    assert Completion(found.completion).token_count == 9
+
+
+def test_an_evaluation_without_result_or_with_an_invalid_one_is_unscored(write):
+    without = {key: value for key, value in EVALUATION.items() if key != "evaluation_result"}
+    invalid = EVALUATION | {"evaluation_result": {"score": 0.0, "is_score_valid": False}}
+    _, found = read(write([EVALUATION, without, invalid]))
+    assert [one.recorded.reward for one in found] == [1.0, None, None]
+
+
+def test_a_tool_call_given_as_json_text_is_parsed(write):
+    _, [found] = read(write([VERIFIERS]))
+    assert found.completion["messages"][0]["tool_calls"] == [{"function": {"name": "add"}}]
+    assert found.recorded.rules == {"right_reward_func": 1.0}
+    assert found.recorded.metrics == {"calls": 1.0}
+
+
+def test_a_reward_function_of_trl_that_gave_nan_has_no_reward(write):
+    _, [found] = read(write([TRL]))
+    assert found.recorded.rules == {"a": 0.5, "b": None}
+    assert found.sample["extra"] == {"len": 3}
+
+
+def test_trl_parquet_is_read(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    path = tmp_path / "completions_1.dat"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([TRL, TRL | {"b": 0.25}]), path)
+    name, found = read(path)
+    assert (name, [one.recorded.reward for one in found]) == ("trl", [0.5, 0.75])
+
+
+def test_an_ark_row_is_a_group_and_a_row_without_completions_is_kept_apart(write):
+    name, found = read(write([ARK, {"messages": [USER]}]))
+    assert name == "ark_dataset"
+    assert [one.text for one in found[:2]] == ["2", "3"]
+    assert isinstance(found[2], BadRow)
+
+
+def test_a_scored_line_needs_no_sample(write):
+    name, [found] = read(write([SCORED]))
+    assert (name, found.recorded.reward, found.recorded.rules) == ("scored", 1.1, {"x": 1.0, "y": None})
