@@ -144,11 +144,12 @@ class ZygotePool:
             except WorkerUnavailableError as error:
                 lacks.append(f"tier {candidate.tier}: {error}")
                 continue
-            if zygote.failures and candidate.tier != "C":
+            if zygote.failures:
                 lacks.append(f"tier {candidate.tier}: a confined process could {', '.join(zygote.failures)}")
                 zygote.close()
                 continue
-            lacks += [f"code could {entry}" for entry in zygote.failures]
+            if candidate.tier == "C":
+                lacks.append("nothing but the language policy keeps code from files and programs: run only your own")
             self._isolation = Isolation(candidate.tier, (*zygote.layers, "language policy"), tuple(lacks))
             self._best = full
             self._keep(zygote, runs=0)

@@ -192,13 +192,14 @@ class RunChannel:
         """Cut the result pipe into lines; what is no line of ours is ignored."""
         *whole, rest = (self._tail + data).split(b"\n")
         self._tail = rest
+        if max(map(len, [rest, *whole])) > self._limits.result_bytes:
+            self.kill("result")
+            self._tail = b""
+            return
         for line in whole:
             row = _decode(line)
             if row is not None:
                 yield row
-        if len(self._tail) > self._limits.result_bytes:
-            self.kill("result")
-            self._tail = b""
 
     def _drop(self, name: str) -> None:
         number = self._ends.pop(name, None)

@@ -1,0 +1,66 @@
+"""One warm executor for all tests of the executor, and builders for its inputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from rewards_lib.contract import Completion, Payload, Sample
+from rewards_lib.errors import DependencyError
+from rewards_lib.executor import Executor, FunctionRun, FunctionSource, Limits
+
+HEADER = "from rl_types import RewardFunctionResult, RewardStatus\n"
+Run = Callable[..., FunctionRun]
+
+
+def payload_of(*completions: Any, answer: str = "4") -> Payload:
+    """A payload whose completions arrived in the given shapes."""
+    sample = Sample(messages=({"role": "user", "content": "What is 2 + 2?"},), extra={"answer": answer})
+    return Payload(sample, tuple(Completion(entry) for entry in completions))
+
+
+@pytest.fixture(scope="session")
+def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    """An executor in the best tier of this machine."""
+    with Executor(home=tmp_path_factory.mktemp("home")) as shared:
+        yield shared
+
+
+@pytest.fixture
+def run(executor: Executor) -> Run:
+    """Run a source over two completions: ``run(source, "one", "two", limits=..., allow_hosts=...)``."""
+
+    def call(source: str, *completions: Any, limits: Limits | None = None, **function: Any) -> FunctionRun:
+        function_source = FunctionSource(HEADER + source, **function)
+        payload = payload_of(*(completions or ("it is 4", "it is 5")))
+        return executor.run_function(function_source, payload, limits=limits or Limits(wall_seconds=10))
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def make_confined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Executor]]:
+    """Build executors forced into one confinement by the switch for tests; skips where the machine has it not."""
+    made: dict[str, Executor] = {}
+
+    def make(switch: str) -> Executor:
+        if switch not in made:
+            os.environ["REWARD_CONSOLE_TEST_EXECUTOR"] = switch
+            try:
+                confined = Executor(home=tmp_path_factory.mktemp("home"))
+            finally:
+                del os.environ["REWARD_CONSOLE_TEST_EXECUTOR"]
+            try:
+                confined.isolation()
+            except DependencyError as error:
+                confined.close()
+                pytest.skip(f"{switch} is not available here: {error}")
+            made[switch] = confined
+        return made[switch]
+
+    yield make
+    for confined in made.values():
+        confined.close()
