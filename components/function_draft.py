@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from components import cache, drafts, examples, state
-from components.i18n import _, say
+from components.i18n import _, explain
 from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib.errors import RewardConsoleError
@@ -154,6 +154,6 @@ def _tried(deed: object) -> bool:
     try:
         deed()  # type: ignore[operator]
     except RewardConsoleError as error:
-        st.error(f"{plain(say(error.message))} {plain(say(error.remedy))}")
+        st.error(plain(explain(error)))
         return False
     return True

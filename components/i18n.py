@@ -15,6 +15,7 @@ import streamlit as st
 
 from components import state
 from rewards_lib.contract import Sentence, fill
+from rewards_lib.errors import RewardConsoleError
 
 Language = Literal["en", "zh"]
 
@@ -34,6 +35,12 @@ def say(message: Sentence | None) -> str:
         return ""
     values = {key: say(value) if isinstance(value, Sentence) else value for key, value in message.values.items()}
     return _(message.template, **values)
+
+
+def explain(error: RewardConsoleError) -> str:
+    """An error as one text in the visitor's language: where, what happened, what to do."""
+    place = f"{say(error.place)}: " if error.place else ""
+    return " ".join(filter(None, [place + say(error.message), say(error.remedy)]))
 
 
 def language() -> Language:

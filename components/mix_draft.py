@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from components import cache, drafts, examples, state
-from components.i18n import _, say
+from components.i18n import _, explain
 from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib.contract import JsonObject, write_json
@@ -84,7 +84,7 @@ def _import_dialog() -> None:
             mix = read_mix(text)
         except InputError as error:
             st.error(
-                f"{plain(error.where)} {plain(say(error.message))} {plain(say(error.remedy))}",
+                plain(explain(error)),
                 title=_("The file is not a mix"),
             )
             return
@@ -108,7 +108,7 @@ def _export_dialog(draft: OpenDraft) -> None:
         try:
             text = write_mix(read_draft(draft))
         except RewardConsoleError as error:
-            st.error(f"{plain(error.where)} {plain(say(error.message))}", title=_("The mix is not valid yet"))
+            st.error(plain(explain(error)), title=_("The mix is not valid yet"))
             return
         st.code(text, language=None, height=320)
         st.download_button(
@@ -133,7 +133,7 @@ def _rename_dialog(draft: OpenDraft) -> None:
             try:
                 cache.store().rename_draft("mix", draft.name, name)
             except RewardConsoleError as error:
-                st.error(f"{plain(say(error.message))} {plain(say(error.remedy))}")
+                st.error(plain(explain(error)))
                 return
             state.open_drafts.get().pop(("mix", draft.name), None)
             state.mix_name.set(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import cache
-from components.i18n import _, say
+from components.i18n import _, explain
 from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib.errors import RewardConsoleError
@@ -31,7 +31,7 @@ def requirements_panel(draft: OpenDraft) -> str:
             try:
                 cache.executor().install(text)
             except RewardConsoleError as error:
-                st.error(f"{plain(error.where)} {plain(say(error.message))} {plain(say(error.remedy))}")
+                st.error(plain(explain(error)))
             else:
                 st.success(_("Installed. The next run uses it."))
     if not text.strip():

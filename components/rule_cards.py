@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from components import drafts, samples, state
-from components.i18n import _, language, say
+from components.i18n import _, explain, language
 from components.parameter_form import parameter_form, summary
 from components.state import OpenDraft
 from components.theme import number, plain, rule_mark
@@ -139,7 +139,7 @@ def _tell_what_is_wrong(preset: str, params: JsonObject) -> None:
     try:
         check_params(preset, params)
     except InputError as error:
-        st.markdown(f":small[:red[:material/error: {plain(error.where)}: {plain(say(error.message))}]]")
+        st.markdown(f":small[:red[:material/error: {plain(explain(error))}]]")
 
 
 def _more(draft: OpenDraft, index: int, *, key: str) -> None:

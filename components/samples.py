@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components import examples, state
-from components.i18n import _, say
+from components.i18n import _, explain, say
 from components.theme import plain
 from rewards_lib.contract import Payload, write_json
 from rewards_lib.errors import InputError
@@ -118,7 +118,7 @@ def edit_dialog() -> None:
         try:
             payload = read_payload(text)
         except InputError as error:
-            st.markdown(f":red[:material/error: {plain(str(error.where))} {plain(say(error.message))}]")
+            st.markdown(f":red[:material/error: {plain(explain(error))}]")
             payload = None
         if st.button(_("Use this sample"), type="primary", disabled=payload is None, key="sample_use") and payload:
             samples = list(all_samples())

@@ -14,7 +14,7 @@ from streamlit.navigation.page import StreamlitPage
 from components import cache, state, theme
 from components.i18n import _, choose_language, keep_language, say
 from rewards_lib.contract import MixResult
-from rewards_lib.errors import PolicyError, RewardConsoleError, boundary
+from rewards_lib.errors import RewardConsoleError, boundary
 
 ASSETS = Path(__file__).parent / "assets"
 HOME = "pages/compose.py"
@@ -132,7 +132,7 @@ def panel_head(title: str, small: str = "", right: Callable[[], None] | None = N
 
 def show_failure(error: RewardConsoleError, *, title: str | None = None) -> None:
     """One sentence in a red block: what happened, where, what to do."""
-    place = f"{theme.plain(error.where)}: " if error.where and not isinstance(error, PolicyError) else ""
+    place = f"{theme.plain(say(error.place))}: " if error.place else ""
     remedy = f"  \n{theme.plain(say(error.remedy))}" if error.remedy else ""
     st.error(f"{place}{theme.plain(say(error.message))}{remedy}", title=title, icon=":material/error:")
 

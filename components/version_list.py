@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import cache, drafts
 from components.diff_view import diff_view
-from components.i18n import _, say
+from components.i18n import _, explain
 from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib.errors import RewardConsoleError
@@ -59,7 +59,7 @@ def _withdraw_dialog(version: Version) -> None:
             try:
                 cache.store().withdraw("function", version.name, version.number)
             except RewardConsoleError as error:
-                st.error(plain(say(error.message)))
+                st.error(plain(explain(error)))
                 return
             st.rerun()
 

@@ -64,6 +64,7 @@ with came:
         shell.panel_head(_("Last run"), told, lambda: sample_chooser(key="functions", visible_pages=0))
         stale = run is not None and run.question != str(function)
         run_panel.last_run(run, texts, stale=stale, limit_seconds=scoring.PAGE_LIMITS.wall_seconds)
+    findings += tuple(one for one in run.result.findings if one.line is None) if run and not stale else ()
     mark = f" :red-badge[{len(findings)}]" if findings else ""
     problems, logs, requirements, network, versions = st.tabs(
         [_("Findings") + mark, _("Logs"), _("Requirements"), _("Network"), _("Versions")], key="function_tabs"

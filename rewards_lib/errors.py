@@ -31,6 +31,11 @@ class RewardConsoleError(Exception):
         self.remedy = Sentence(remedy, values) if remedy else None
         super().__init__(fill(message, values))
 
+    @property
+    def place(self) -> Sentence | None:
+        """``where`` as a sentence that a screen can translate; None when there is no place."""
+        return Sentence(self.where) if self.where else None
+
     def __str__(self) -> str:
         """One English sentence: where, what, what to do."""
         parts = [f"{self.where}:" if self.where else "", str(self.message), str(self.remedy or "")]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
 
 _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b', re.DOTALL)
@@ -46,6 +47,15 @@ _MEANINGS: dict[str, tuple[str, str]] = {
 }
 
 
+_SIGNS: dict[str, Sentence] = {
+    "\n": sentence("a line break"),
+    "\t": sentence("a tab"),
+    " ": sentence("a blank"),
+    ",": sentence("a comma"),
+    "'": sentence("a single quote"),
+}
+
+
 class JsonError(InputError):
     """A text that is not strict JSON, with its place."""
 
@@ -54,8 +64,15 @@ class JsonError(InputError):
     def __init__(self, message: str, text: str, place: int, *, name: str, remedy: str = "", **values: object) -> None:
         self.line = text.count("\n", 0, place) + 1
         self.column = place - (text.rfind("\n", 0, place) + 1) + 1
-        file = f"{name}, " if name else ""
-        super().__init__(message, where=f"{file}line {self.line}, column {self.column}", remedy=remedy, **values)
+        self.name = name
+        super().__init__(message, where=str(self.place), remedy=remedy, **values)
+
+    @property
+    def place(self) -> Sentence:
+        """``p.json, line 3, column 7``, the file only where it has a name."""
+        if self.name:
+            return sentence("{file}, line {line}, column {column}", file=self.name, line=self.line, column=self.column)
+        return sentence("line {line}, column {column}", line=self.line, column=self.column)
 
 
 def read_json(
@@ -140,10 +157,7 @@ def _explained(error: json.JSONDecodeError, text: str, name: str) -> JsonError:
     return JsonError(what, text, place, name=name, remedy=remedy, found=_found(text, place))
 
 
-def _found(text: str, place: int) -> str:
+def _found(text: str, place: int) -> Sentence:
     if place >= len(text):
-        return "the end of the text"
-    character = text[place]
-    return {"\n": "a line break", "\t": "a tab", " ": "a blank", ",": "a comma", "'": "a single quote"}.get(
-        character, f"{character}"
-    )
+        return sentence("the end of the text")
+    return _SIGNS.get(text[place]) or Sentence(text[place])

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from rewards_lib.contract import Finding, Isolation, Json, Payload, Score, Sentence, Tier
+from rewards_lib.contract import Finding, Isolation, Json, Payload, Score, Tier, sentence
 from rewards_lib.errors import DependencyError, InputError, RewardConsoleError
 from rewards_lib.executor import places
 from rewards_lib.executor.checking import check_once, unparsable
@@ -103,8 +103,8 @@ class Executor:
         return got
 
     def _failed(self, payload: Payload, error: RewardConsoleError) -> FunctionRun:
-        reason = Sentence(f"{{where}} {error.message.template}", {"where": f"{error.where}:", **error.message.values})
-        words = reason if error.where else error.message
+        place = error.place
+        words = sentence("{place}: {reason}", place=place, reason=error.message) if place else error.message
         scores = tuple(Score.failed(words) for _ in payload.completions)
         return FunctionRun(scores, "failure", self.isolation(), error=words)
 
