@@ -28,15 +28,24 @@ def reference() -> str:
 
 
 def _section(preset: Preset) -> str:
-    scope = "\nEach reward depends on the other completions of the sample.\n" if preset.is_group else ""
     rows = [_parameter_row(parameter) for parameter in preset.parameters]
+    asks = preset.runs_on == "host"
+    head = "| ground truth | parameters | completion |" + (" the service replies |" if asks else "") + " reward |"
     lines = [
-        f"## {preset.name}", "", f"**{preset.label.en}** / {preset.label.zh}. {preset.summary.en}", scope,
+        f"## {preset.name}", "", f"**{preset.label.en}** / {preset.label.zh}. {preset.summary.en}", _scope(preset),
         "| parameter | default | allowed | meaning |", "|---|---|---|---|", *rows, "",
-        "| ground truth | parameters | completion | reward |", "|---|---|---|---|",
-        *(row for example in preset.examples for row in _example_rows(example)), "",
+        head, "|---" * head.count(" | ") + "|---|",
+        *(row for example in preset.examples for row in _example_rows(example, asks=asks)), "",
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _scope(preset: Preset) -> str:
+    if preset.is_group:
+        return "\nEach reward depends on the other completions of the sample.\n"
+    if preset.runs_on == "host":
+        return "\nIt asks a service over the network, and so runs in the console's process instead of a worker.\n"
+    return ""
 
 
 def _parameter_row(parameter: Parameter) -> str:
@@ -54,13 +63,14 @@ def _allowed(parameter: Parameter) -> str:
     return ", ".join([" or ".join(kinds), *limits])
 
 
-def _example_rows(example: Example) -> list[str]:
+def _example_rows(example: Example, *, asks: bool) -> list[str]:
     facts: JsonObject = dict(example.sample.extra)
     truth = facts.get("answer", facts or None)
     params = _code(example.params) if example.params else ""
+    replies = [f" {_code(reply)} |" for reply in example.replies] or [" |" if asks else ""] * len(example.completions)
     return [
-        f"| {'' if truth is None else _code(truth)} | {params} | {_code(_shown(raw))} | {write_json(reward)} |"
-        for raw, reward in zip(example.completions, example.rewards, strict=True)
+        f"| {'' if truth is None else _code(truth)} | {params} | {_code(_shown(raw))} |{reply} {write_json(reward)} |"
+        for raw, reward, reply in zip(example.completions, example.rewards, replies, strict=True)
     ]
 
 

@@ -52,6 +52,12 @@ Advise: TypeAlias = Callable[[JsonObject], list[Finding]]
 """Lists what is allowed but likely an accident."""
 
 
+Seconds: TypeAlias = Callable[[JsonObject], float]
+"""How long one completion may take under complete parameters."""
+Place: TypeAlias = Literal["worker", "host"]
+"""Where a preset runs: in a confined worker without network, or in the console's process because it asks a service."""
+
+
 class Required:
     """The type of ``REQUIRED``."""
 
@@ -90,6 +96,8 @@ class Example:
     params: JsonObject = field(default_factory=dict)
     prompt: str = ""
     extra: JsonObject = field(default_factory=dict)
+    replies: tuple[Json, ...] = ()
+    """For presets that ask a service: what it answers about each completion; tests put a server there that says so."""
 
     @property
     def sample(self) -> Sample:
@@ -99,10 +107,11 @@ class Example:
 
     def to_json(self) -> JsonObject:
         """The example as the command line prints it."""
-        return {
+        row: JsonObject = {
             "params": self.params, "sample": self.sample.to_json(),
             "completions": [Completion(raw).to_json() for raw in self.completions], "rewards": list(self.rewards),
         }  # fmt: skip
+        return row | ({"replies": list(self.replies)} if self.replies else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +130,9 @@ class Preset:
     advise: Advise | None
     version: int
     """Raised whenever a reward changes."""
+    runs_on: Place = "worker"
+    time_limit: Seconds | None = None
+    """Set where ``time_limit_s`` or the default does not tell."""
 
     @property
     def is_group(self) -> bool:
@@ -144,6 +156,8 @@ class Preset:
     def seconds(self, params: JsonObject) -> float:
         """How long one completion may take, in seconds; whoever runs the preset stops it then."""
         complete = self.defaults() | params
+        if self.time_limit is not None:
+            return self.time_limit(complete)
         if "correct_by" in complete:
             return find_preset(complete["correct_by"]).seconds(complete["correct_params"])
         return float(complete.get("time_limit_s") or DEFAULT_SECONDS)
@@ -160,6 +174,7 @@ class Preset:
         return {
             "name": self.name, "label": self.label.en, "label_zh": self.label.zh, "summary": self.summary.en,
             "summary_zh": self.summary.zh, "scope": "group" if self.is_group else "completion", "version": self.version,
+            "runs_on": self.runs_on,
             "schema": self.schema(), "example": self.examples[0].to_json(),
             "more_examples": [example.to_json() for example in self.examples[1:]],
         }  # fmt: skip
@@ -180,6 +195,22 @@ def preset(
         _PRESETS[name] = Preset(
             name, label, summary, tuple(parameters), tuple(examples), function, None, check, advise, version
         )
+        return function
+
+    return register
+
+
+def service_preset(
+    *, name: str, label: Bilingual, summary: Bilingual, parameters: Sequence[Parameter], examples: Sequence[Example],
+    time_limit: Seconds, check: ParamsCheck | None = None, advise: Advise | None = None,
+) -> Callable[[_F], _F]:  # fmt: skip
+    """Register the decorated function, which asks a service over the network, as the preset ``name``."""
+
+    def register(function: _F) -> _F:
+        _PRESETS[name] = Preset(
+            name, label, summary, tuple(parameters), tuple(examples), function, None, check, advise, 1, "host",
+            time_limit,
+        )  # fmt: skip
         return function
 
     return register
