@@ -52,7 +52,8 @@ test: install-dev
 	@$(BIN)/python -m pytest $(ARGS)
 
 check: install-dev
-	@echo "Linting and type-checking ..."
+	@echo "Checking that the packages fit together, linting and type-checking ..."
+	@$(if $(UV),VIRTUAL_ENV=$(VENV) uv pip check --quiet,$(BIN)/python -m pip check)
 	@$(BIN)/python -m ruff check .
 	@$(BIN)/python -m ruff format --check .
 	@$(BIN)/python -m mypy
