@@ -13,11 +13,11 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from rewards_lib.contract import JsonObject, Score, sentence
+from rewards_lib.contract import JsonObject, Score, Sentence, sentence
 from rewards_lib.extraction import Extraction
 from rewards_lib.presets import math_algebra
-from rewards_lib.presets.grading import shown, took
-from rewards_lib.presets.math_exact import exact_value, is_beyond_limits
+from rewards_lib.presets.grading import shown
+from rewards_lib.presets.math_exact import exact_value, is_beyond_limits, is_short
 from rewards_lib.presets.math_expression import (
     Node,
     OutOfDomainError,
@@ -84,6 +84,9 @@ class Decision:
     verdict: Verdict
     layer: str
     """``identical``, ``structure``, ``text``, ``exact``, ``numeric``, ``algebra`` or ``limits``."""
+    truth_read: str = ""
+    """What the ground truth was read as: a number where the exact layer decided, else the normalised text."""
+    answer_read: str = ""
 
 
 def decide(truth: str, answer: str, *, percent: Percent = "either") -> Decision:
@@ -104,7 +107,8 @@ def decide(truth: str, answer: str, *, percent: Percent = "either") -> Decision:
         return Decision(Verdict.UNDECIDED, "limits")
     if is_equal is None:
         return Decision(Verdict.UNREADABLE_TRUTH, comparison.layer)
-    return Decision(Verdict.EQUAL if is_equal else Verdict.DIFFERENT, comparison.layer)
+    read = comparison.read or (wanted, value)
+    return Decision(Verdict.EQUAL if is_equal else Verdict.DIFFERENT, comparison.layer, *read)
 
 
 def score_answer(params: JsonObject, part: Extraction, truths: Sequence[str]) -> Score:
@@ -122,8 +126,29 @@ def score_answer(params: JsonObject, part: Extraction, truths: Sequence[str]) ->
         if Verdict.UNDECIDED in verdicts:
             return Score.failed(sentence("undecided: {answer} is too large to compute", answer=shown(part.text or "")))
     is_equal = Verdict.EQUAL in verdicts
-    value = params["match"] if is_equal else params["mismatch"]
-    return Score.scored(value, took(part, tuple(truths), is_equal), spans=part.spans)
+    wanted = Verdict.EQUAL if is_equal else Verdict.DIFFERENT
+    truth, decision = next(pair for pair in zip(truths, decisions, strict=True) if pair[1].verdict is wanted)
+    why = _told(part.text or "", truth, decision, others=len(truths) - 1)
+    return Score.scored(params["match"] if is_equal else params["mismatch"], why, spans=part.spans)
+
+
+def _told(answer: str, truth: str, decision: Decision, *, others: int) -> Sentence:
+    """Tell what was read on both sides, and which layer decided: people debug extraction more than equality."""
+    sides = {"answer": _reading(answer, decision.answer_read), "truth": _reading(truth, decision.truth_read)}
+    if decision.verdict is Verdict.EQUAL:
+        return sentence("read {answer}; ground truth {truth}; equal ({layer})", **sides, layer=decision.layer)
+    if others:
+        return sentence(
+            "read {answer}; ground truth {truth} and {others} more; different ({layer})",
+            **sides, others=others, layer=decision.layer,
+        )  # fmt: skip
+    return sentence("read {answer}; ground truth {truth}; different ({layer})", **sides, layer=decision.layer)
+
+
+def _reading(written: str, read: str) -> str | Sentence:
+    if not read or compact(read) == compact(written):
+        return shown(written) or '""'
+    return sentence("{written} as {read}", written=shown(written), read=shown(read))
 
 
 def names_several(truth: str) -> bool:
@@ -138,6 +163,8 @@ class _Comparison:
     def __init__(self, percent: Percent) -> None:
         self.percent = percent
         self.layer = "identical"
+        self.read: tuple[str, str] | None = None
+        """Truth and answer as exact numbers, where the two as a whole are."""
         self.depth = 0
 
     def compare(self, truth: str, answer: str) -> bool | None:
@@ -265,6 +292,8 @@ class _Comparison:
             self.layer = "limits"
             return False
         if exact[0] is not None and exact[1] is not None:
+            if self.depth == 1 and is_short(exact[0]) and is_short(exact[1]):
+                self.read = str(exact[0]), str(exact[1])
             return exact[0] == exact[1] or _is_rounding(truth, answer, wanted, found)
         self.layer = "numeric"
         return self.compare_functions(truth, answer, wanted, found)

@@ -143,3 +143,8 @@ def _log2_floor(node: Node) -> float | None:
         case "fact":
             return min((first - 1.5) * 2 ** min(first, 60), _ENDLESS) if first > 2 else None
     return None
+
+
+def is_short(value: Fraction) -> bool:
+    """Tell whether a value has few digits, so that it can be shown."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length()) <= 128

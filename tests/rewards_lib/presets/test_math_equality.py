@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rewards_lib.contract import Completion, Sample
+from rewards_lib.presets import check_params, find_preset
 from rewards_lib.presets.math_equality import Verdict, decide
 
 BOTH = [  # equal both ways round
@@ -285,3 +287,33 @@ def test_no_pair_of_texts_raises(truth, answer):
 def test_fractions_are_equal_exactly_when_their_values_are(first, second):
     spelled = f"\\frac{{{second.numerator * 3}}}{{{second.denominator * 3}}}"
     assert (decide(f"{first.numerator}/{first.denominator}", spelled).verdict is Verdict.EQUAL) == (first == second)
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth", "told"),
+    [
+        (r"\frac{3}{4}", "0.75", r"read \frac{3}{4} as 3/4; ground truth 0.75 as 3/4; equal (exact)"),
+        ("3", "0.75", "read 3; ground truth 0.75 as 3/4; different (exact)"),
+        (r"\sqrt{8}", r"2\sqrt2", r"read \sqrt{8}; ground truth 2\sqrt2; equal (numeric)"),
+        ("5 cm", "5", "read 5 cm as 5; ground truth 5; equal (exact)"),
+        ("6", ["5", "6"], "read 6; ground truth 6; equal (identical)"),
+        ("7", ["5", "6"], "read 7; ground truth 5 and 1 more; different (exact)"),
+        ("(1,2]", "(1,2)", "read (1,2]; ground truth (1,2); different (structure)"),
+        ("10^{10^{10}}", "1", "read 10^{10^{10}}; ground truth 1; different (limits)"),
+    ],
+)
+def test_a_reason_tells_what_was_read_on_both_sides_and_which_layer_decided(answer, truth, told):
+    [score] = find_preset("math_accuracy").score_all(
+        check_params("math_accuracy", {}),
+        Sample(extra={"answer": truth}),
+        [Completion(rf"\boxed{{{answer}}}")],
+    )
+    assert str(score.why) == told
+
+
+@given(st.text(max_size=60), st.sampled_from(["1", "2, 3", r"\frac{1}{3}", "x+1"]))
+def test_a_reason_stays_short_whatever_the_answer(answer, truth):
+    [score] = find_preset("math_accuracy").score_all(
+        check_params("math_accuracy", {"extract": "text"}), Sample(extra={"answer": truth}), [Completion(answer)]
+    )
+    assert len(str(score.why)) < 320
