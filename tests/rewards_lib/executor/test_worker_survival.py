@@ -1,0 +1,185 @@
+"""The fork server: it survives what runs do, leaves nothing behind, and goes when it is told or when we die."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest import HEADER, payload_of
+
+from rewards_lib.errors import DependencyError
+from rewards_lib.executor import Executor, FunctionSource, Limits
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+GOOD = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n    return RewardFunctionResult([1])\n")
+CRASH = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n    raise KeyError\n")
+FLOOD = FunctionSource("def reward_fn(context, sample, completions):\n    while True: print('x' * 100_000)\n")
+ENDLESS = FunctionSource("def reward_fn(context, sample, completions):\n    while True: pass\n")
+
+
+def children(parent: int | None = None) -> set[int]:
+    """Every process below one, at any depth."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, above = entry.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        if state != "Z":
+            parents.setdefault(int(above), []).append(int(entry.parent.name))
+    found: set[int] = set()
+    waiting = [parent or os.getpid()]
+    while waiting:
+        below = parents.get(waiting.pop(), [])
+        found.update(below)
+        waiting += below
+    return found
+
+
+def wait_until(condition, seconds: float = 5.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        threading.Event().wait(0.02)
+    return True
+
+
+@pytest.fixture
+def own(tmp_path):
+    with Executor(home=tmp_path) as executor:
+        yield executor
+
+
+def score(executor: Executor, function: FunctionSource = GOOD, seconds: float = 5.0) -> float | None:
+    return executor.run_function(function, payload_of("x"), limits=Limits(wall_seconds=seconds)).scores[0].value
+
+
+def test_a_few_hundred_runs_leave_nothing_behind(own):
+    """Kills, crashes and floods mixed in; descriptors, processes and threads as before."""
+    score(own)
+    before = (len(os.listdir("/proc/self/fd")), children(), threading.active_count())
+    for place in range(200):
+        if place % 50 == 10:
+            assert score(own, ENDLESS, seconds=0.1) is None
+        elif place % 50 == 20:
+            assert score(own, FLOOD) is None
+        elif place % 10 == 5:
+            assert score(own, CRASH) is None
+        else:
+            assert score(own) == 1.0
+    assert wait_until(lambda: children() == before[1])
+    assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == (before[0], before[2])
+
+
+def test_a_zygote_that_dies_is_replaced(own):
+    assert score(own) == 1.0
+    for process in children():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    assert wait_until(lambda: not children())
+    assert score(own) == 1.0
+
+
+def test_a_zygote_that_dies_during_a_run_costs_one_repetition(own):
+    score(own)
+    slow = FunctionSource(
+        HEADER + "import time\ndef reward_fn(context, sample, completions):\n    time.sleep(0.5)\n"
+        "    return RewardFunctionResult([1])\n"
+    )
+    zygotes = children()
+    with ThreadPoolExecutor() as pool:
+        future = pool.submit(score, own, slow)
+        assert wait_until(lambda: children() > zygotes)
+        for process in zygotes:
+            with contextlib.suppress(ProcessLookupError):  # the first kill takes the others along
+                os.kill(process, signal.SIGKILL)
+        assert future.result(10) == 1.0
+
+
+def test_a_zygote_that_hangs_is_ended_with_its_run(own):
+    score(own)
+    newest = max(children())
+    os.kill(newest, signal.SIGSTOP)
+    start = time.monotonic()
+    assert score(own, seconds=0.5) is None
+    assert time.monotonic() - start < 5
+    assert score(own) == 1.0
+
+
+def test_runs_of_many_threads_do_not_mix(own):
+    def one(number: int) -> float | None:
+        source = f"def reward_fn(context, sample, completions):\n    return RewardFunctionResult([{number}])\n"
+        return score(own, FunctionSource(HEADER + source))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(one, range(40))) == [float(number) for number in range(40)]
+
+
+def test_closing_ends_every_process_and_refuses_more(tmp_path):
+    before = children()
+    executor = Executor(home=tmp_path)
+    score(executor)
+    executor.run_items("math:sqrt", [1], item_seconds=5)
+    executor.close()
+    assert wait_until(lambda: children() == before)
+    with pytest.raises(DependencyError, match="closed"):
+        score(executor)
+
+
+def test_a_worker_survives_the_thread_that_started_it(own):
+    """Die-with-parent means the thread: console pages run in threads that come and go."""
+    thread = threading.Thread(target=score, args=(own,))
+    thread.start()
+    thread.join()
+    before = children()
+    assert score(own) == 1.0
+    assert children() == before
+
+
+PROGRAM = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from conftest import payload_of, HEADER
+from rewards_lib.executor import Executor, FunctionSource, Limits
+executor = Executor()
+source = HEADER + "def reward_fn(c, s, r):\\n    " + sys.argv[1] + "\\n"
+print("ready", flush=True)
+executor.run_function(FunctionSource(source), payload_of("x"), limits=Limits(wall_seconds=30))
+"""
+
+
+def start_program(line: str, home: Path) -> subprocess.Popen[bytes]:
+    program = PROGRAM.format(tests=str(Path(__file__).parent))
+    environment = {**os.environ, "REWARD_CONSOLE_HOME": str(home), "PYTHONPATH": str(Path.cwd())}
+    return subprocess.Popen([sys.executable, "-c", program, line], stdout=subprocess.PIPE, env=environment)
+
+
+def test_a_program_that_ends_without_closing_leaves_no_process(tmp_path):
+    with start_program("return RewardFunctionResult([1])", tmp_path) as program:
+        assert program.wait(20) == 0
+        assert wait_until(lambda: not children(program.pid))
+
+
+def test_a_program_that_is_killed_takes_its_workers_along(tmp_path):
+    with start_program("while True: pass", tmp_path) as program:
+        assert wait_until(lambda: len(children(program.pid)) >= 2, 20)
+        workers = children(program.pid)
+        program.kill()
+        program.wait()
+        assert wait_until(lambda: not any(_is_running(process) for process in workers))
+
+
+def _is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
