@@ -23,7 +23,7 @@ _BAR_SECONDS = 0.2
 
 def add_rollout_commands(commands: Commands) -> None:
     """Register the commands of this module."""
-    for add in (_add_score,):
+    for add in (_add_score, _add_analyze, _add_compare):
         add(commands)
 
 
@@ -128,6 +128,63 @@ def _score(options: argparse.Namespace) -> int:
         print(f"{result.bad_rows} rows are no rollouts; they are in {options.out}.bad.jsonl", file=sys.stderr)
     print_next(f"python -m rewards_lib analyze {options.out}, or open it on {CONSOLE_URL}/rollouts")
     return 0 if row["status"] == "success" else 1
+
+
+# --- analyze, compare ----------------------------------------------------------------------------------------------
+
+
+def _add_analyze(commands: Commands) -> None:
+    command = commands.add_parser(
+        "analyze",
+        help="what the rewards of a file say",
+        description="Best, mean and worst of n, pass at k, groups without signal, rules, advantages and whether the "
+        "model is ready for RL. Takes what `score` wrote, or a trainer's own file with its rewards.",
+    )
+    command.add_argument("file", type=Path, metavar="SCORED")
+    command.add_argument("--mix", type=Path, metavar="M.json", help="the mix, for the rules' weights")
+    command.add_argument("--right-from", type=float, metavar="R", help="the reward from which a rollout is right")
+    command.add_argument("--by", metavar="FIELD", help="the same figures by a field of sample.extra")
+    _add_reading(command)
+    command.set_defaults(run=_analyze)
+
+
+def _analyze(options: argparse.Namespace) -> int:
+    from rewards_lib.mix import read_mix
+    from rewards_lib.rollouts import analyze, open_rollouts, read_table
+
+    file = open_rollouts(options.file, **_reading(options))
+    table = read_table(file, by=options.by)
+    mix = read_mix(read_text(options.mix)) if options.mix else None
+    print_result(analyze(table, right=options.right_from, mix=mix))
+    _warn_of_journal(options.file)
+    print_next(f"see the groups one by one on {CONSOLE_URL}/rollouts")
+    return 0
+
+
+def _add_compare(commands: Commands) -> None:
+    command = commands.add_parser(
+        "compare",
+        help="the same rollouts under two rewards",
+        description="Changed rewards, rank flips inside groups, correlation, and which rule did it.",
+    )
+    command.add_argument("a", type=Path, metavar="SCORED_A")
+    command.add_argument("b", type=Path, metavar="SCORED_B")
+    command.set_defaults(run=_compare)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from rewards_lib.rollouts import compare, open_rollouts
+
+    print_result(compare(open_rollouts(options.a), open_rollouts(options.b)))
+    for path in (options.a, options.b):
+        _warn_of_journal(path)
+    print_next(f"open the changed rollouts side by side on {CONSOLE_URL}/rollouts")
+    return 0
+
+
+def _warn_of_journal(path: Path) -> None:
+    if path.with_name(path.name + ".journal").exists():
+        print(f"{path} is not complete: its run was stopped. Go on with score --resume.", file=sys.stderr)
 
 
 class _ProgressBar:

@@ -1,0 +1,193 @@
+"""The same rollouts under two rewards: what changed, whose rank flipped, and which rule did it.
+
+Invariant: rollouts are matched by their id, else by their line; one that only one file holds is counted, never
+compared. Rank figures look inside groups, because advantages do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from rewards_lib.contract import JsonObject
+from rewards_lib.errors import InputError
+from rewards_lib.rollouts.group_statistics import EQUAL_WITHIN
+from rewards_lib.rollouts.rollout import BadRow, Rollout
+
+MOST_EXAMPLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """What comparing needs of a rollout."""
+
+    line: int
+    group: str
+    reward: float | None
+    rules: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    id: str
+    a: _Scored
+    b: _Scored
+
+    @property
+    def change(self) -> float | None:
+        """B minus A; None unless both have a reward."""
+        return None if self.a.reward is None or self.b.reward is None else self.b.reward - self.a.reward
+
+
+def compare(a: Iterable[Rollout | BadRow], b: Iterable[Rollout | BadRow]) -> JsonObject:
+    """Compare two scored files; the result is what ``compare`` prints.
+
+    Raises InputError when the files share no rollout.
+    """
+    pairs, only_a, only_b = _matched(a, b)
+    if not pairs:
+        raise InputError(
+            "The files share no rollout.", remedy="Score the same rollouts under both mixes; they are matched by id."
+        )
+    changed = [pair for pair in pairs if pair.change is not None and abs(pair.change) > EQUAL_WITHIN]
+    groups: dict[str, list[_Pair]] = {}
+    for pair in pairs:
+        if pair.change is not None:
+            groups.setdefault(pair.a.group, []).append(pair)
+    both = [pair for found in groups.values() for pair in found]
+    return {
+        "status": "success",
+        "rollouts": len(pairs), "groups": len(groups), "only_in_a": only_a, "only_in_b": only_b,
+        "changed": len(changed),
+        "raised": sum(pair.change > 0 for pair in changed if pair.change is not None),
+        "lowered": sum(pair.change < 0 for pair in changed if pair.change is not None),
+        "newly_unscored": sum(pair.a.reward is not None and pair.b.reward is None for pair in pairs),
+        "newly_scored": sum(pair.a.reward is None and pair.b.reward is not None for pair in pairs),
+        "mean": {"a": _mean([pair.a.reward for pair in both]), "b": _mean([pair.b.reward for pair in both])},
+        "pearson": pearson([(pair.a.reward or 0.0, pair.b.reward or 0.0) for pair in both]),
+        **_ranks(groups),
+        **_group_changes(groups),
+        "rules": _rule_changes(pairs),
+        "examples": [_example(pair) for pair in _largest(changed)],
+    }  # fmt: skip
+
+
+def _matched(a: Iterable[Rollout | BadRow], b: Iterable[Rollout | BadRow]) -> tuple[list[_Pair], int, int]:
+    first = {rollout.id: _scored(rollout) for rollout in a if isinstance(rollout, Rollout)}
+    pairs, only_b = [], 0
+    for rollout in b:
+        if isinstance(rollout, Rollout):
+            other = first.pop(rollout.id, None)
+            if other is None:
+                only_b += 1
+            else:
+                pairs.append(_Pair(rollout.id, other, _scored(rollout)))
+    return sorted(pairs, key=lambda pair: pair.a.line), len(first), only_b
+
+
+def _scored(rollout: Rollout) -> _Scored:
+    found = rollout.recorded
+    return _Scored(rollout.line, rollout.group, found.reward if found else None, dict(found.rules) if found else {})
+
+
+def _mean(values: list[float | None]) -> float | None:
+    numbers = [value for value in values if value is not None]
+    return math.fsum(numbers) / len(numbers) if numbers else None
+
+
+def pearson(points: list[tuple[float, float]]) -> float | None:
+    """Pearson's correlation; None where it is not defined: fewer than two points, or no spread on one side."""
+    if len(points) < 2:
+        return None
+    mean_a = math.fsum(a for a, _ in points) / len(points)
+    mean_b = math.fsum(b for _, b in points) / len(points)
+    spread_a = math.fsum((a - mean_a) ** 2 for a, _ in points)
+    spread_b = math.fsum((b - mean_b) ** 2 for _, b in points)
+    if min(spread_a, spread_b) <= EQUAL_WITHIN**2:
+        return None
+    return math.fsum((a - mean_a) * (b - mean_b) for a, b in points) / math.sqrt(spread_a * spread_b)
+
+
+def _order(one: float, other: float) -> int:
+    return 0 if abs(one - other) < EQUAL_WITHIN else 1 if one > other else -1
+
+
+def _ranks(groups: Mapping[str, list[_Pair]]) -> JsonObject:
+    """Rank flips (one order became the opposite) and the mean of Kendall's tau-b over the groups where it exists."""
+    flips, flipped_groups, taus = 0, 0, []
+    for found in groups.values():
+        orders = [
+            (_order(one.a.reward or 0.0, other.a.reward or 0.0), _order(one.b.reward or 0.0, other.b.reward or 0.0))
+            for one, other in combinations(found, 2)
+        ]
+        own = sum(a * b < 0 for a, b in orders)
+        flips += own
+        flipped_groups += own > 0
+        ordered_a, ordered_b = sum(a != 0 for a, _ in orders), sum(b != 0 for _, b in orders)
+        if ordered_a and ordered_b:
+            taus.append(sum(a * b for a, b in orders) / math.sqrt(ordered_a * ordered_b))
+    return {"rank_flips": flips, "groups_with_flips": flipped_groups, "kendall_tau": _mean(list(taus))}
+
+
+def _group_changes(groups: Mapping[str, list[_Pair]]) -> JsonObject:
+    """Groups that lost or gained a signal, and rollouts whose advantage changed its sign."""
+    lost: list[str] = []
+    gained: list[str] = []
+    signs = 0
+    for name, found in groups.items():
+        a, b = [pair.a.reward or 0.0 for pair in found], [pair.b.reward or 0.0 for pair in found]
+        flat_a, flat_b = max(a) - min(a) < EQUAL_WITHIN, max(b) - min(b) < EQUAL_WITHIN
+        if flat_a != flat_b:
+            (lost if flat_b else gained).append(name)
+        mean_a, mean_b = math.fsum(a) / len(a), math.fsum(b) / len(b)
+        signs += sum(_order(one, mean_a) * _order(two, mean_b) < 0 for one, two in zip(a, b, strict=True))
+    return {
+        "advantage_sign_flips": signs,
+        "signal_lost": len(lost), "signal_gained": len(gained),
+        "groups_that_lost_signal": lost[:MOST_EXAMPLES], "groups_that_gained_signal": gained[:MOST_EXAMPLES],
+    }  # fmt: skip
+
+
+def _rule_changes(pairs: list[_Pair]) -> JsonObject:
+    """How many rollouts each rule judges differently; a rule that one side lacks is named as such."""
+    names = dict.fromkeys(name for pair in pairs for name in (*pair.a.rules, *pair.b.rules))
+    found: JsonObject = {}
+    for name in names:
+        in_a, in_b = any(name in pair.a.rules for pair in pairs), any(name in pair.b.rules for pair in pairs)
+        if not (in_a and in_b):
+            found[name] = {"only_in": "a" if in_a else "b"}
+            continue
+        moves = [_move(pair, name) for pair in pairs]
+        found[name] = {
+            "changed": sum(move is not None and move != 0 for move in moves),
+            "newly_unscored": sum(_is_new(pair.a.rules, pair.b.rules, name) for pair in pairs),
+            "newly_scored": sum(_is_new(pair.b.rules, pair.a.rules, name) for pair in pairs),
+        }
+    return found
+
+
+def _move(pair: _Pair, name: str) -> float | None:
+    one, other = pair.a.rules.get(name), pair.b.rules.get(name)
+    if one is None or other is None:
+        return None
+    return 0.0 if abs(other - one) < EQUAL_WITHIN else other - one
+
+
+def _is_new(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> bool:
+    return before.get(name) is not None and after.get(name) is None
+
+
+def _largest(changed: list[_Pair]) -> list[_Pair]:
+    return sorted(changed, key=lambda pair: -abs(pair.change or 0.0))[:MOST_EXAMPLES]
+
+
+def _example(pair: _Pair) -> JsonObject:
+    names = dict.fromkeys((*pair.a.rules, *pair.b.rules))
+    moved = [name for name in names if pair.a.rules.get(name) != pair.b.rules.get(name)]
+    return {
+        "id": pair.id, "line": pair.a.line, "group": pair.a.group, "a": pair.a.reward, "b": pair.b.reward,
+        "moved_by": {name: [pair.a.rules.get(name), pair.b.rules.get(name)] for name in moved},
+    }  # fmt: skip

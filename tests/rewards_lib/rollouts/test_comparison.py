@@ -1,0 +1,51 @@
+"""Two rewards over the same rollouts: changes, flips, and which rule did it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rewards_lib.errors import InputError
+from rewards_lib.rollouts import Recorded, Rollout, compare
+
+
+def scored(*groups, rule="r"):
+    found = []
+    for number, rewards in enumerate(groups):
+        for reward in rewards:
+            line = len(found) + 1
+            found.append(Rollout(line, f"id{line}", f"g{number}", {}, None, Recorded(reward, {rule: reward})))
+    return found
+
+
+def test_changes_flips_and_signal_are_counted():
+    found = compare(scored([1, 0, 0.5], [0, 0], [1, None]), scored([0, 1, 0.5], [0, 1], [None, 1]))
+    assert (found["changed"], found["raised"], found["lowered"]) == (3, 2, 1)
+    assert (found["newly_unscored"], found["newly_scored"]) == (1, 1)
+    assert (found["rank_flips"], found["groups_with_flips"], found["kendall_tau"]) == (3, 1, -1.0)
+    assert (found["signal_gained"], found["signal_lost"], found["advantage_sign_flips"]) == (1, 0, 2)
+    assert found["groups_that_gained_signal"] == ["g1"]
+
+
+def test_the_largest_changes_come_first_and_name_the_rule():
+    found = compare(scored([1, 0.5]), scored([0.9, 2]))
+    assert [example["id"] for example in found["examples"]] == ["id2", "id1"]
+    assert found["examples"][0]["moved_by"] == {"r": [0.5, 2]}
+    assert found["rules"] == {"r": {"changed": 2, "newly_unscored": 0, "newly_scored": 0}}
+
+
+def test_a_rule_of_one_side_only_is_named_as_such():
+    assert compare(scored([1]), scored([1], rule="s"))["rules"] == {"r": {"only_in": "a"}, "s": {"only_in": "b"}}
+
+
+def test_rollouts_of_one_file_only_are_counted_and_nothing_in_common_is_refused():
+    found = compare(scored([1, 0, 1]), scored([1, 0]))
+    assert (found["rollouts"], found["only_in_a"], found["only_in_b"]) == (2, 1, 0)
+    with pytest.raises(InputError, match="share no rollout"):
+        compare(scored([1]), [])
+
+
+@given(st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=5), min_size=1, max_size=5))
+def test_a_file_compared_with_itself_has_no_change(groups):
+    found = compare(scored(*groups), scored(*groups))
+    assert (found["changed"], found["rank_flips"], found["advantage_sign_flips"]) == (0, 0, 0)
+    assert found["kendall_tau"] in (None, pytest.approx(1.0))
