@@ -35,7 +35,6 @@ left, right = st.columns([5, 7], gap="medium")
 
 with left:
     head = st.container()
-    drafts.conflict_panel(draft)
     drafts.autosave(draft, rule_cards(draft, key="rule"))
     with head:  # drawn last, so that it tells of this very save
         shell.panel_head(
@@ -43,6 +42,7 @@ with left:
             _("{count} of {limit} rules, each × its weight", count=len(draft.content["rules"]), limit=MAX_RULES),
             lambda: mix_menu(draft),
         )
+        drafts.conflict_panel(draft)
     add_rule(draft, sorted(one.name for one in cache.store().list_drafts("function")), key="rule")
 
 with right:
