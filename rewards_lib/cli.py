@@ -190,21 +190,44 @@ def _add_metrics(commands: Commands) -> None:
     command = commands.add_parser(
         "metrics",
         help="read a training export",
-        description="Read training exports and print their series, families and notes.",
+        description="Read training exports and print what is wrong with the runs: findings, checks, series, families, "
+        "notes. A file is recognised by its content; a folder holds TensorBoard event files.",
     )
     command.add_argument("files", type=Path, nargs="+", metavar="FILE")
     command.add_argument("--step-range", metavar="A:B", help="only the steps from A to B, both included")
     command.add_argument("--smooth", type=float, metavar="W", help="add smoothed series, weight 0 to below 1")
+    command.add_argument(
+        "--mix", type=Path, metavar="M.json", help="check that final rewards are the mix's weighted sum"
+    )
+    command.add_argument("--rules", type=Path, metavar="R.yaml", help="own rules, in the shape of rules.yaml")
+    command.add_argument("--fail-on", choices=("hard", "warning"), help="exit 1 on a finding this bad")
     command.set_defaults(run=_metrics)
 
 
 def _metrics(options: argparse.Namespace) -> int:
-    from rewards_lib.training_metrics import metrics_report
+    from rewards_lib.training_metrics import SEVERITIES, metrics_report, read_rules, rule_book
 
-    report = metrics_report(options.files, step_range=_step_range(options.step_range), smooth=options.smooth)
+    own = read_rules(read_text(options.rules), name=options.rules.name) if options.rules else ()
+    report = metrics_report(
+        options.files,
+        step_range=_step_range(options.step_range),
+        smooth=options.smooth,
+        weights=_weights(options.mix),
+        book=rule_book().with_rules(own),
+    )
     print_result(report)
     print_next(f"drop the file on {CONSOLE_URL}/training_metrics to see the curves")
-    return 0
+    failing = SEVERITIES[: SEVERITIES.index(options.fail_on) + 1] if options.fail_on else ()
+    return int(any(finding["severity"] in failing for finding in report["findings"]))
+
+
+def _weights(mix: Path | None) -> dict[str, float] | None:
+    """The weights of a mix file by the names of its rules; None without one."""
+    if mix is None:
+        return None
+    from rewards_lib.mix import read_mix
+
+    return {rule.name: float(rule.weight) for rule in read_mix(read_text(mix)).rules}
 
 
 def _step_range(text: str | None) -> tuple[float | None, float | None] | None:

@@ -62,6 +62,7 @@ PACKAGES: dict[str, set[str]] = {
     "numpy": {"training_metrics", "rollouts"},
     "pyarrow": {"rollouts"},
     "tsdownsample": {"training_metrics"},
+    "yaml": {"training_metrics"},
     "RestrictedPython": {"executor"},
     "pyseccomp": {"executor"},
     "bubblewrap": {"executor"},

@@ -1,8 +1,23 @@
-"""Exports of training runs in, series, families and what was mended out.
+"""Exports of training runs in; series, families, what was mended and what is wrong with the run out.
 
 Invariant: importing this package is cheap; pandas is loaded when the first file is read.
 """
 
+from rewards_lib.training_metrics.diagnostics import (
+    SEVERITIES,
+    Check,
+    Diagnosis,
+    MetricFinding,
+    Rule,
+    RuleBook,
+    WeightCheck,
+    check_weights,
+    diagnose,
+    in_language,
+    read_rules,
+    rule_book,
+    solve_weights,
+)
 from rewards_lib.training_metrics.export import Export, Run, read_export
 from rewards_lib.training_metrics.families import Family, group_families
 from rewards_lib.training_metrics.names import canonical_name, canonical_names, split_name
@@ -25,25 +40,38 @@ from rewards_lib.training_metrics.steps import ROW_NUMBER, Restart, StepColumnEr
 
 __all__ = [
     "ROW_NUMBER",
+    "SEVERITIES",
+    "Check",
+    "Diagnosis",
     "Export",
     "Family",
+    "MetricFinding",
     "Restart",
+    "Rule",
+    "RuleBook",
     "Run",
     "Series",
     "StepColumnError",
     "StepRange",
+    "WeightCheck",
     "canonical_name",
     "canonical_names",
+    "check_weights",
+    "diagnose",
     "downsample",
     "drawn_points",
     "families_of",
     "group_families",
+    "in_language",
     "metrics_report",
     "notes_of",
     "read_export",
+    "read_rules",
     "report_exports",
+    "rule_book",
     "runs_of",
     "series_of",
     "smooth_series",
+    "solve_weights",
     "split_name",
 ]

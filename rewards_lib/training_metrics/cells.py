@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,8 +50,8 @@ class Numbers:
     blank: tuple[str, ...]
     """Columns without any value."""
     coercions: tuple[Coercion, ...]
-    nan_cells: Mapping[str, int]
-    """Columns of numbers to how many of their cells say NaN, which is a gap that the trainer wrote."""
+    nan_rows: Mapping[str, list[int]]
+    """Columns of numbers to the rows whose cell says NaN, which is a gap that the trainer wrote."""
 
     def column(self, name: str) -> Floats:
         """The values of one column."""
@@ -69,7 +69,7 @@ def read_cells(frame: pd.DataFrame, *, decimal_comma: bool = False) -> Numbers:
         values, numeric = np.empty(frame.shape[::-1]), values
         values[plain] = numeric
     texts: dict[str, list[str]] = {}
-    coercions, nan_cells = [], {}
+    coercions, nan_rows = [], {}
     names = [str(name) for name in frame.columns]
     for place in np.flatnonzero(~plain).tolist():
         name, column = names[place], frame[names[place]]
@@ -84,16 +84,31 @@ def read_cells(frame: pd.DataFrame, *, decimal_comma: bool = False) -> Numbers:
         values[place] = [math.nan if (value := parsed[cell]) is None else value for cell in cells]
         if bad:
             coercions.append(Coercion(name, len(bad), bad[0], cells[bad[0]]))
-        if nans := sum(cell.lower() == "nan" for cell in cells):
-            nan_cells[name] = nans
-    filled = ~np.isnan(np.fmax.reduce(values, axis=1))
+        if nans := [row for row, cell in enumerate(cells) if cell.lower() == "nan"]:
+            nan_rows[name] = nans
+    return numbers_of(names, values, texts=texts, coercions=coercions, nan_rows=nan_rows)
+
+
+def numbers_of(
+    names: Sequence[str],
+    values: Floats,
+    *,
+    texts: Mapping[str, list[str]] | None = None,
+    coercions: Sequence[Coercion] = (),
+    nan_rows: Mapping[str, list[int]] | None = None,
+) -> Numbers:
+    """Numbers with the columns that hold none put aside; ``values`` has one row for each name."""
+    import numpy as np
+
+    texts = texts or {}
+    filled = ~np.isnan(np.fmax.reduce(values, axis=1)) if values.size else np.zeros(len(names), "bool")
     return Numbers(
         tuple(name for name, has in zip(names, filled, strict=True) if has),
         values if filled.all() else values[filled],
         texts,
         tuple(name for name, has in zip(names, filled, strict=True) if not has and name not in texts),
         tuple(coercions),
-        nan_cells,
+        nan_rows or {},
     )
 
 

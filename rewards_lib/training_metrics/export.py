@@ -5,21 +5,21 @@ Invariant: names come out as they went in, and nothing was mended, merged or lef
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics.cells import Numbers, read_cells
-from rewards_lib.training_metrics.csv_table import DELIMITERS, Table, name_list, read_table
+from rewards_lib.training_metrics.cells import Numbers
+from rewards_lib.training_metrics.csv_table import name_list
+from rewards_lib.training_metrics.formats import Reading, read_content
 from rewards_lib.training_metrics.series import Series
-from rewards_lib.training_metrics.sniffing import sniff_text
 from rewards_lib.training_metrics.steps import (
     ROW_NUMBER,
     Restart,
+    StepColumnError,
     choose_x,
     conflicts,
     find_restarts,
@@ -44,7 +44,7 @@ class Run:
     """One training run: its rows in the order of their steps."""
 
     label: str
-    """Empty for the only run of a file."""
+    """Empty for the only run of a file that names none."""
     names: tuple[str, ...]
     """The names of its series, in the order of the file."""
     steps: Floats
@@ -52,12 +52,30 @@ class Run:
     values: Floats
     """One row for each name, one column for each step; NaN is a gap."""
     restarts: tuple[Restart, ...] = ()
+    nan_steps: Mapping[str, Floats] = field(default_factory=dict)
+    """Names to the steps whose cell said NaN; those are gaps."""
+    spread: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    """Names to the lowest and highest values behind each of their rows, where the export kept them."""
+    last_values_only: bool = False
+    """The file is a summary: one value a metric, no history."""
 
     def series(self, name: str) -> Series:
         """The finite values of one metric; of a step logged several times the last that is not blank."""
+        return self._thin(self.values[self.names.index(name)])
+
+    def band(self, name: str) -> tuple[Series, Series] | None:
+        """The lowest and the highest values behind a metric; None where the export did not keep them."""
+        ends = self.spread.get(name)
+        return None if ends is None else (self._thin(ends[0]), self._thin(ends[1]))
+
+    def highs(self, name: str) -> Series:
+        """The highest values behind a metric; its own values where the export did not keep them."""
+        band = self.band(name)
+        return band[1] if band else self.series(name)
+
+    def _thin(self, values: Floats) -> Series:
         import numpy as np
 
-        values = self.values[self.names.index(name)]
         kept = ~np.isnan(values)
         steps, values = self.steps[kept], values[kept]
         last = np.append(steps[1:] != steps[:-1], True)[: len(steps)]
@@ -65,12 +83,18 @@ class Run:
         finite = np.isfinite(values)
         return Series(steps, values) if finite.all() else Series(steps[finite], values[finite])
 
-    def non_finite(self, name: str) -> Floats:
+    def infinite(self, name: str) -> Floats:
         """The steps at which the metric is infinite."""
         import numpy as np
 
         where: Floats = self.steps[np.isinf(self.values[self.names.index(name)])]
         return where
+
+    def non_finite(self, name: str) -> Floats:
+        """The steps at which the metric is infinite or said to be no number."""
+        import numpy as np
+
+        return np.union1d(self.infinite(name), self.nan_steps.get(name, self.steps[:0]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,46 +130,57 @@ class Export:
 def read_export(
     data: bytes | Path, name: str | None = None, *, x: str | None = None, only: Collection[str] | None = None
 ) -> Export:
-    """Read a CSV export of training metrics.
+    """Read an export of training metrics, in any of the shapes of ``formats``.
 
     ``name`` is shown in messages (default: the file's name). ``x`` chooses the column that counts the steps, or
     ``ROW_NUMBER``; by default it is found by name. ``only`` names the metrics to hold, for files too large to hold
     whole; clocks are held besides. Raises InputError when the content is no usable table, and its subclass
     StepColumnError when no column counts the steps.
     """
-    import numpy as np
-
     if name is None:
         name = data.name if isinstance(data, Path) else "export.csv"
     wanted = None if only is None else lambda column: column in only or column == x or speaks_of_steps(column)
-    table = read_table(sniff_text(data, name), wanted)
-    numbers = read_cells(table.frame, decimal_comma=table.decimal_comma)
-    x = _checked_x(x, numbers, name) if x else choose_x(numbers, table.header.names, name)
+    reading = read_content(data, name, wanted)
+    if not reading.numbers.values.size:
+        raise StepColumnError(reading.columns, (), name)
+    return put_in_order(reading, name, x=x)
+
+
+def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export:
+    """The export that a reading gives: steps chosen, runs told apart, rows by step, everything mended told."""
+    import numpy as np
+
+    numbers = reading.numbers
+    x = _checked_x(x, numbers, name) if x else (reading.x or choose_x(numbers, reading.columns, name))
     steps = steps_of(numbers, x)
     rows = np.flatnonzero(np.isfinite(steps))
     in_order = _ordered(rows, steps)
+    twins = {column for ends in reading.spread.values() for column in ends}
     clocks = [n for n, values in zip(numbers.names, numbers.values, strict=True)
-              if n == x or is_clock(n, values, in_order)]  # fmt: skip
-    places = [place for place, title in enumerate(numbers.names) if title not in clocks]
+              if n == x or n in reading.clocks or is_clock(n, values, in_order)]  # fmt: skip
+    places = [place for place, title in enumerate(numbers.names) if title not in clocks and title not in twins]
     titles = tuple(numbers.names[place] for place in places)
     metrics = numbers.values[places]
     runs = tuple(
-        _run(label, titles, steps, metrics, part)
-        for label, part in _rows_of_runs(numbers.texts, steps, metrics, rows).items()
+        _run(label, titles, steps, metrics, part, numbers)
+        for label, part in _rows_of_runs(reading.labels, numbers.texts, steps, metrics, rows).items()
     )
+    if reading.last_values_only:
+        runs = tuple(replace(run, last_values_only=True) for run in runs)
+    if reading.groups:
+        runs = tuple(_side_by_side(runs[0], reading, in_order))
     lowest, highest = np.fmin.reduce(metrics, axis=1), np.fmax.reduce(metrics, axis=1)
-    infinite = [title for title, ends in zip(titles, np.isinf(lowest) | np.isinf(highest), strict=True) if ends]
     return Export(
         name,
-        table.header.names,
+        reading.columns,
         x,
         (*clocks, *titles),
         runs,
-        _reading(table),
-        (*_table_notes(table, numbers), *_step_notes(x, steps, runs), *_infinite_notes(runs, infinite)),
+        reading.told,
+        (*reading.notes, *_column_notes(numbers), *_step_notes(x, steps, runs), *_infinite_notes(runs)),
         numbers.blank,
         tuple(title for title, same in zip(titles, lowest == highest, strict=True) if same),
-        numbers.nan_cells,
+        {column: len(rows) for column, rows in numbers.nan_rows.items()},
     )
 
 
@@ -173,15 +208,43 @@ def _rises(steps: Floats) -> bool:
     return bool((steps[1:] >= steps[:-1]).all())
 
 
-def _run(label: str, titles: tuple[str, ...], steps: Floats, metrics: Floats, rows: Rows) -> Run:
+def _run(label: str, titles: tuple[str, ...], steps: Floats, metrics: Floats, rows: Rows, numbers: Numbers) -> Run:
     order = _ordered(rows, steps)
     whole = order is rows and len(rows) == len(steps)
     in_order, own = (steps, metrics) if whole else (steps[order], metrics[:, order])
-    return Run(label, titles, in_order, own, find_restarts(steps[rows], conflicts(in_order, own)))
+    nan_steps = {name: _steps_at(steps, bad, rows) for name, bad in numbers.nan_rows.items()}
+    restarts = find_restarts(steps[rows], conflicts(in_order, own))
+    return Run(label, titles, in_order, own, restarts, {name: found for name, found in nan_steps.items() if len(found)})
 
 
-def _rows_of_runs(texts: Mapping[str, list[str]], steps: Floats, metrics: Floats, rows: Rows) -> dict[str, Rows]:
-    """Rows in file order for each run: several only if steps clash and a text column keeps the clashes apart."""
+def _steps_at(steps: Floats, places: list[int], rows: Rows) -> Floats:
+    import numpy as np
+
+    return steps[np.intersect1d(places, rows)]
+
+
+def _side_by_side(run: Run, reading: Reading, order: Rows) -> Iterator[Run]:
+    """The runs that a row holds beside each other, each with its own columns under the metric's name."""
+    numbers = reading.numbers
+    for label, columns in reading.groups.items():
+        held = {metric: column for metric, column in columns.items() if column in run.names}
+        spread = {
+            metric: (numbers.column(low)[order], numbers.column(high)[order])
+            for metric, column in held.items()
+            for low, high in [reading.spread.get(column, ("", ""))]
+            if low in numbers.names and high in numbers.names
+        }
+        own = run.values[[run.names.index(column) for column in held.values()]]
+        nan_steps = {m: run.nan_steps[column] for m, column in held.items() if column in run.nan_steps}
+        yield Run(label, tuple(held), run.steps, own, run.restarts, nan_steps, spread)
+
+
+def _rows_of_runs(
+    labels: Sequence[str] | None, texts: Mapping[str, list[str]], steps: Floats, metrics: Floats, rows: Rows
+) -> dict[str, Rows]:
+    """Rows in file order for each run: by label; else several if steps clash and a text keeps the clashes apart."""
+    if labels is not None:
+        return _rows_by_text(labels, rows) or {"": rows}
     if texts and _clash(steps, metrics, rows):
         for cells in texts.values():
             parts = _rows_by_text(cells, rows)
@@ -209,43 +272,14 @@ def _rows_by_text(cells: Sequence[str], rows: Rows) -> dict[str, Rows]:
 # --- what is told --------------------------------------------------------------------------------------------------
 
 
-def _reading(table: Table) -> Sentence:
-    return sentence(
-        "{encoding}, {delimiter}, {columns} columns, {rows} rows",
-        encoding=table.source.encoding,
-        delimiter=DELIMITERS[table.header.delimiter],
-        columns=len(table.header.names),
-        rows=len(table.frame),
-    )
-
-
-def _table_notes(table: Table, numbers: Numbers) -> list[Sentence]:
-    names, notes = table.header.names, []
-    if table.source.encoding != "UTF-8":
-        notes.append(sentence("Read as {encoding}.", encoding=table.source.encoding))
-    if table.decimal_comma:
-        notes.append(sentence("Commas were read as decimal points, since semicolons divide the cells."))
-    copies = [n for n in names if re.search(r" \(\d+\)$", n) and n.rpartition(" (")[0] in names]
-    if copies:
-        notes.append(sentence("Columns of the same name are told apart: {names}.", names=name_list(copies)))
-    notes += table.notes
-    lines = table.lines_of([found.first_row for found in numbers.coercions]) if numbers.coercions else {}
-    notes += [
-        sentence(
-            "Cells of {column} that are not numbers: {count}, the first {text!r} in line {line}; they are gaps.",
-            column=found.column,
-            count=found.count,
-            text=found.first_text[:40],
-            line=lines[found.first_row],
-        )
-        for found in numbers.coercions
-    ]
+def _column_notes(numbers: Numbers) -> list[Sentence]:
+    notes = []
     if numbers.texts:
         notes.append(sentence("Columns of text are not drawn: {names}.", names=name_list(list(numbers.texts))))
     if numbers.blank:
         notes.append(sentence("Columns without any value are not drawn: {names}.", names=name_list(numbers.blank)))
-    if numbers.nan_cells:
-        count, said = sum(numbers.nan_cells.values()), name_list(list(numbers.nan_cells))
+    if numbers.nan_rows:
+        count, said = sum(map(len, numbers.nan_rows.values())), name_list(list(numbers.nan_rows))
         notes.append(sentence("Cells that say NaN: {count}, in {names}; they are gaps.", count=count, names=said))
     return notes
 
@@ -270,17 +304,21 @@ def _step_notes(x: str, file_order: Floats, runs: Sequence[Run]) -> list[Sentenc
     return notes
 
 
-def _infinite_notes(runs: Sequence[Run], names: Sequence[str]) -> list[Sentence]:
+def _infinite_notes(runs: Sequence[Run]) -> list[Sentence]:
+    """What is told of infinite values; most files have none, so that one look at each run's extremes is enough."""
     import numpy as np
 
-    steps = {name: np.concatenate([run.non_finite(name) for run in runs]) for name in names}
+    found: dict[str, list[Floats]] = {}
+    for run in runs:
+        ends = np.isinf(np.fmin.reduce(run.values, axis=1)) | np.isinf(np.fmax.reduce(run.values, axis=1))
+        for name in [name for name, has in zip(run.names, ends, strict=True) if has]:
+            found.setdefault(name, []).append(run.infinite(name))
     return [
         sentence(
             "Infinite values of {name}: {count}, the first at step {step}; they were left out.",
             name=name,
-            count=len(where),
-            step=f"{where.min():g}",
+            count=sum(map(len, where)),
+            step=f"{min(float(steps.min()) for steps in where):g}",
         )
-        for name, where in steps.items()
-        if len(where)
+        for name, where in found.items()
     ]

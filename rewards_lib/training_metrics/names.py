@@ -67,7 +67,20 @@ _TABLE: tuple[tuple[str, str], ...] = (
         " | completions/clipped_ratio | rollout/truncated_rate | rollout/truncated_ratio | no_eos_ratios/avg"
         " | truncation_rate | is_truncated/all/mean",
     ),
-    ("generation/aborted", "response/aborted_ratio"),
+    ("generation/aborted", "response/aborted_ratio | empty_rollouts | errored_rollouts"),
+    # trainer against rollout engine
+    (
+        "rollout/is_mean",
+        "rollout_corr/rollout_is_mean | sampling/importance_sampling_ratio/mean | rollout_is/mean",
+    ),
+    ("rollout/ess", "rollout_corr/rollout_is_eff_sample_size | rollout_is/eff_sample_size"),
+    (
+        "rollout/kl",
+        "rollout_corr/kl | rollout_corr/k3_kl | mismatch_kl/mean | mismatch_kl/all/mean | vllm_kl",
+    ),
+    ("rollout/chi2", "rollout_corr/chi2_token | rollout_corr/chi2_seq"),
+    ("rollout/prob_error", "token_mult_prob_error"),
+    ("rollout/kl_error", "gen_kl_error"),
     # actor
     (
         "actor/entropy",
@@ -122,7 +135,7 @@ def _pattern(spelling: str) -> str:
 _SPELLINGS = tuple(
     (re.compile(_pattern(spelling)), tail, rank)
     for tail, spellings in _TABLE
-    for rank, spelling in enumerate(spellings.split(" | "))
+    for rank, spelling in enumerate(dict.fromkeys([*spellings.split(" | "), tail]))
 )
 _TESTS = tuple((re.compile(pattern), tail) for pattern, tail in _TEST_ONLY)
 _NO_FUNCTIONS = frozenset({"mean", "std", "max", "min", "margins", "chosen", "rejected", "accuracies"})

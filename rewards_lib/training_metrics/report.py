@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rewards_lib.contract import JsonObject, Sentence, sentence
 from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.diagnostics import SEVERITIES, RuleBook, check_weights, diagnose
 from rewards_lib.training_metrics.export import Export, Run, read_export
 from rewards_lib.training_metrics.families import Family, group_families
 from rewards_lib.training_metrics.series import Series, StepRange, smooth_series
@@ -20,16 +21,20 @@ def metrics_report(
     *,
     step_range: StepRange | None = None,
     smooth: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    book: RuleBook | None = None,
 ) -> JsonObject:
-    """Read files and report them: ``files``, ``columns``, ``x``, ``series``, ``families``, ``findings``, ``notes``,
-    ``summary``, and ``smoothed`` when a weight is given (0 to below 1).
+    """Read files and report them: ``files``, ``columns``, ``x``, ``series``, ``families``, ``findings``, ``checks``,
+    ``notes``, ``summary``; ``smoothed`` when a weight is given (0 to below 1), ``weights`` when a mix's are.
 
     With one run in one file, series bear their own names; with more, ``RUN - NAME``, as W&B writes them. The range
-    cuts series, smoothed series and summary; smoothing looks at the steps before the range too. Raises InputError.
+    cuts series, smoothed series and summary; smoothing looks at the steps before the range too, and findings are about
+    whole runs. Raises InputError.
     """
     if not files:
         raise InputError("No file was given.", remedy="Name at least one export.")
-    return report_exports([read_file(path) for path in files], step_range=step_range, smooth=smooth)
+    exports = [read_file(path) for path in files]
+    return report_exports(exports, step_range=step_range, smooth=smooth, weights=weights, book=book)
 
 
 def read_file(path: Path) -> Export:
@@ -47,6 +52,8 @@ def report_exports(
     *,
     step_range: StepRange | None = None,
     smooth: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    book: RuleBook | None = None,
 ) -> JsonObject:
     """Report exports that are already read; see ``metrics_report``."""
     first, last = step_range or (None, None)
@@ -60,7 +67,7 @@ def report_exports(
         "x": exports[0].x,
         "series": {name: line.to_json() for name, line in shown.items()},
         "families": [family.to_json() for family in families_of(exports)],
-        "findings": [],
+        **_judged(exports, weights, book),
         "notes": [str(note) for note in notes_of(exports)],
         "summary": {name: line.summary() for name, line in shown.items()},
     }
@@ -70,10 +77,32 @@ def report_exports(
     return report
 
 
+def _judged(exports: Sequence[Export], weights: Mapping[str, float] | None, book: RuleBook | None) -> JsonObject:
+    """Findings and checks of every run; with several runs each says which one it is about."""
+    runs = runs_of(exports)
+    findings, checks, sums = [], [], {}
+    for label, run in runs.items():
+        judged = diagnose(run, book=book, weights=weights)
+        about = {} if _is_alone(runs) else {"run": label}
+        before = "" if _is_alone(runs) else f"{label} - "
+        found = list(judged.findings)
+        if weights:
+            summed = check_weights(run, weights)
+            sums[label] = summed.to_json()
+            found += [one for one in [summed.finding()] if one]
+        findings += [(SEVERITIES.index(one.severity), one.to_json(before) | about) for one in found]
+        checks += [check.to_json() | about for check in judged.checks]
+    ordered: list[JsonObject] = [row for _, row in sorted(findings, key=lambda pair: pair[0])]
+    report: JsonObject = {"findings": ordered, "checks": checks}
+    if weights:
+        report["weights"] = sums[""] if _is_alone(runs) else sums
+    return report
+
+
 def families_of(exports: Sequence[Export]) -> list[Family]:
     """The families of every run, under the names its series are reported by."""
     runs = runs_of(exports)
-    if len(runs) == 1:
+    if _is_alone(runs):
         return [family for run in runs.values() for family in group_families(run.names)]
     return [
         Family(
@@ -101,10 +130,15 @@ def runs_of(exports: Sequence[Export]) -> dict[str, Run]:
     return labelled
 
 
+def _is_alone(runs: Mapping[str, Run]) -> bool:
+    """Whether series need no run before their names: there is one run, and its export named none."""
+    return list(runs) == [""]
+
+
 def series_of(exports: Sequence[Export]) -> Mapping[str, Series]:
     """Every series under the name it is reported by."""
     runs = runs_of(exports)
-    if len(runs) == 1:
+    if _is_alone(runs):
         (run,) = runs.values()
         return {name: run.series(name) for name in run.names}
     return {f"{label} - {name}": run.series(name) for label, run in runs.items() for name in run.names}

@@ -59,7 +59,7 @@ def open_bytes(data: bytes | Path) -> BinaryIO:
 def sniff_text(data: bytes | Path, name: str) -> TextSource:
     """Recognise the encoding: byte-order mark, NUL pattern of UTF-16, strict UTF-8, then GB18030.
 
-    Raises InputError for empty, binary, HTML and JSON content, and for bytes that are no text in any of these
+    Raises InputError for empty, binary and HTML content, and for bytes that are no text in any of these
     encodings (with the offset of the first one).
     """
     with open_bytes(data) as stream:
@@ -92,8 +92,6 @@ def _refuse_other_kinds(head: bytes, name: str) -> None:
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if look is None and _HTML.match(text):
         look = sentence("a web page (HTML), perhaps a log-in page that was saved in place of the export")
-    if look is None and text[:1] in (b"{", b"["):
-        look = sentence("JSON")
     if look is None and b"\0" in head:
         look = sentence("binary data")
     if look is not None:

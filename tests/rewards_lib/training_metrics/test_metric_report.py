@@ -10,7 +10,7 @@ from rewards_lib.errors import InputError
 from rewards_lib.training_metrics import metrics_report
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "training_metrics"
-KEYS = {"files", "columns", "x", "series", "families", "findings", "notes", "summary"}
+KEYS = {"files", "columns", "x", "series", "families", "findings", "checks", "notes", "summary"}
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -29,7 +29,7 @@ def test_a_report_has_every_part_and_names_as_they_were_read(tmp_path):
     assert report["families"] == [
         {"name": "reward:acc", "kind": "reward", "members": {"mean": "rewards/acc"}, "pair": None}
     ]
-    assert report["findings"] == []
+    assert [finding["rule"] for finding in report["findings"]] == ["too_short"]
 
 
 def test_a_range_cuts_series_and_summary_but_smoothing_sees_what_came_before(tmp_path):
@@ -84,3 +84,21 @@ def test_importing_the_package_loads_no_pandas():
     code = "import sys, rewards_lib.training_metrics; print(*({'pandas', 'numpy', 'tsdownsample'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_report_holds_all_forty_checks_with_their_reasons(tmp_path):
+    report = metrics_report([write(tmp_path, "run.csv", "step,reward\n1,0.5\n2,0.7\n")])
+    assert len(report["checks"]) == 40
+    assert {row["state"] for row in report["checks"]} == {"ok", "abstained", "finding"}
+    assert all(row["why"] for row in report["checks"] if row["state"] == "abstained")
+    (finding,) = report["findings"]
+    assert (finding["rule"], finding["number"], finding["severity"], finding["n"]) == ("too_short", 40, "note", 2)
+    assert finding["message"] == "Steps logged: 2; trends need 30."
+
+
+def test_with_two_runs_findings_and_checks_say_whose_they_are(tmp_path):
+    files = [write(tmp_path, name, "step,reward\n1,0.5\n2,0.7\n") for name in ("a.csv", "b.csv")]
+    report = metrics_report(files)
+    assert [finding["run"] for finding in report["findings"]] == ["a.csv", "b.csv"]
+    assert report["findings"][0]["series"] == ["a.csv - reward"]
+    assert len(report["checks"]) == 80

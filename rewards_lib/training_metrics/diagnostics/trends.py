@@ -1,0 +1,135 @@
+"""Arithmetic on curves: means of windows, trends with their error, robust deviations, stretches of hits.
+
+Invariant: nothing here knows what a metric means, and a curve too short for a figure gives none rather than a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rewards_lib.training_metrics.series import Floats
+
+    Hits = NDArray[np.bool_]
+
+ERRORS = 2.0
+"""A trend is one beyond this many standard errors."""
+LEAST_MOVE = 0.01
+"""And beyond this share of the curve's own range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """How far a straight line through a curve goes from its first to its last step."""
+
+    change: float
+    error: float
+    """Standard error of the change; infinite for fewer than three points."""
+    span: float
+    """The range of the curve's values."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether it goes up beyond its error and beyond one percent of the range."""
+        return self.change > max(ERRORS * self.error, LEAST_MOVE * self.span)
+
+    @property
+    def falls(self) -> bool:
+        """Whether it goes down beyond its error and beyond one percent of the range."""
+        return -self.change > max(ERRORS * self.error, LEAST_MOVE * self.span)
+
+
+def trend(steps: Floats, values: Floats) -> Trend:
+    """The least-squares line, with the standard error of its rise over the whole span.
+
+    >>> import numpy as np
+    >>> trend(np.arange(4.0), np.array([0.0, 1.0, 2.0, 3.0])).change
+    3.0
+    """
+    import numpy as np
+
+    if len(values) < 3 or steps[-1] == steps[0]:
+        return Trend(0.0, float("inf"), 0.0)
+    x = (steps - steps.mean()) / (steps[-1] - steps[0])
+    spread = float((x * x).sum())
+    slope = float((x * values).sum() / spread)
+    rest = values - values.mean() - slope * x
+    error = float(np.sqrt((rest * rest).sum() / (len(values) - 2) / spread))
+    return Trend(slope, error, float(np.ptp(values)))
+
+
+def window_means(values: Floats, window: int, starts: Sequence[int] = ()) -> tuple[NDArray[np.int64], Floats]:
+    """The mean of each ``window`` values in a row, and the index each window ends at.
+
+    No window reaches over an index in ``starts``, where the run began again.
+    """
+    import numpy as np
+
+    ends, means = [], []
+    for begin, end in zip([0, *starts], [*starts, len(values)], strict=True):
+        if end - begin < window:
+            continue
+        sums = np.cumsum(np.insert(values[begin:end], 0, 0.0))
+        ends.append(np.arange(begin + window - 1, end))
+        means.append((sums[window:] - sums[:-window]) / window)
+    if not ends:
+        return np.empty(0, "int64"), np.empty(0)
+    return np.concatenate(ends), np.concatenate(means)
+
+
+def stretches(hits: Hits, least: int) -> list[tuple[int, int]]:
+    """First and last index of every run of at least ``least`` hits.
+
+    >>> import numpy as np
+    >>> stretches(np.array([True, False, True, True]), 2)
+    [(2, 3)]
+    """
+    import numpy as np
+
+    edges = np.diff(np.concatenate(([0], hits.astype("int8"), [0])))
+    begins, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    return [(int(a), int(b)) for a, b in zip(begins, ends, strict=True) if b - a + 1 >= least]
+
+
+def robust_deviations(values: Floats, window: int, starts: Sequence[int] = ()) -> tuple[Floats, Floats]:
+    """How many robust deviations each value lies above the median of the ``window`` values before it, and that median.
+
+    ``z = (x - median) / max(1.4826 MAD, 5 % of the median)``; 0 where there is no such history, or where it is all 0.
+    """
+    import numpy as np
+
+    z, medians = np.zeros(len(values)), np.zeros(len(values))
+    for begin, end in zip([0, *starts], [*starts, len(values)], strict=True):
+        if end - begin <= window:
+            continue
+        history = np.lib.stride_tricks.sliding_window_view(values[begin : end - 1], window)
+        median = np.median(history, axis=1)
+        scale = np.maximum(1.4826 * np.median(np.abs(history - median[:, None]), axis=1), 0.05 * np.abs(median))
+        here = slice(begin + window, end)
+        medians[here] = median
+        z[here] = np.divide(values[here] - median, scale, out=np.zeros_like(median), where=scale > 0)
+    return z, medians
+
+
+def thirds(values: Floats) -> list[tuple[float, float]]:
+    """Mean and standard error of the first, middle and last third."""
+    import numpy as np
+
+    parts = np.array_split(values, 3)
+    return [
+        (float(part.mean()), float(part.std(ddof=1) / np.sqrt(len(part))) if len(part) > 1 else float("inf"))
+        for part in parts
+        if len(part)
+    ]
+
+
+def noise(values: Floats) -> float:
+    """The standard deviation of one value around a smooth curve, from the differences of neighbours."""
+    import numpy as np
+
+    return float(np.std(np.diff(values)) / np.sqrt(2)) if len(values) > 2 else float("inf")

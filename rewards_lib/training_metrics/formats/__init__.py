@@ -1,0 +1,57 @@
+"""Every shape an export arrives in, recognised by its content, never by its name.
+
+Adding one: a module that gives a ``Reading``, and its place in ``read_content``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.cells import read_cells
+from rewards_lib.training_metrics.csv_table import read_table
+from rewards_lib.training_metrics.formats.column_shapes import shape_columns
+from rewards_lib.training_metrics.formats.console_logs import has_metric_lines, is_console_log, read_console_log
+from rewards_lib.training_metrics.formats.event_files import event_files_below, is_event_file, read_events
+from rewards_lib.training_metrics.formats.json_logs import read_json_log
+from rewards_lib.training_metrics.formats.reading import Reading
+from rewards_lib.training_metrics.formats.table_notes import table_notes, table_told
+from rewards_lib.training_metrics.sniffing import HEAD_BYTES, open_bytes, sniff_text
+
+MOST_LOG_BYTES = 268_435_456
+
+__all__ = ["Reading", "read_content"]
+
+
+def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | None = None) -> Reading:
+    """Read a file, or a folder of event files, whatever it is.
+
+    ``wanted`` says which columns of a wide CSV to hold. Raises InputError when the content is nothing known.
+    """
+    if isinstance(data, Path) and data.is_dir():
+        files = event_files_below(data)
+        if not files:
+            raise InputError("The folder holds no event file.", where=name, remedy="Name the files one by one.")
+        return read_events([(str(path), path.read_bytes()) for path in files], name)
+    with open_bytes(data) as stream:
+        head = stream.read(HEAD_BYTES)
+    if is_event_file(head):
+        return read_events([(name, data if isinstance(data, bytes) else data.read_bytes())], name)
+    source = sniff_text(data, name)
+    with source.open() as stream:
+        head = stream.read(HEAD_BYTES)
+    if is_console_log(head):
+        return read_console_log(source)
+    if head.lstrip()[:1] in (b"{", b"["):
+        return read_json_log(source)
+    try:
+        table = read_table(source, wanted)
+    except InputError:
+        # a job log may run on for long before its first metrics
+        with source.open() as stream:
+            if has_metric_lines(stream.read(MOST_LOG_BYTES)):
+                return read_console_log(source)
+        raise
+    numbers = read_cells(table.frame, decimal_comma=table.decimal_comma)
+    return shape_columns(table.header.names, numbers, table_told(table), table_notes(table, numbers))

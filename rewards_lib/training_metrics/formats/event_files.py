@@ -1,0 +1,206 @@
+"""TensorBoard event files: scalars out of the records, without TensorFlow.
+
+Layout (tensorboard/compat/proto, tensorflow/core/lib/io/record_writer.h): each record is a length (8 bytes), its
+masked CRC-32C, the bytes of an Event, and their CRC. Scalars are ``simple_value`` or a tensor of one number. Invariant:
+a record that is cut or broken ends the reading of its file with a note; what was read before it stands.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rewards_lib.contract import Sentence, sentence
+from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.formats.reading import Points, Reading, gather_points
+
+FILE_NAME = re.compile(r"events\.out\.tfevents\..*")
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_MASK = 0xA282EAD8
+_NUMBER_FIELDS = {5: "f", 6: "d"}
+"""Fields of a tensor that list numbers, and how each is written."""
+_DTYPES = {1: "<f4", 2: "<f8", 3: "<i4", 9: "<i8", 19: "<f2"}
+
+
+def is_event_file(head: bytes) -> bool:
+    """Whether bytes begin with a whole record header whose checksum is right."""
+    if len(head) < 12:
+        return False
+    length, checksum = struct.unpack_from("<QI", head)
+    return bool(0 < length < 2**31 and checksum == _masked(_crc32c(head[:8])))
+
+
+def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
+    """Read the event files of one run, in the order of their names; a restart shows as steps that go back.
+
+    Raises InputError when they hold no scalar.
+    """
+    import numpy as np
+
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    notes: list[Sentence] = []
+    for file, data in sorted(files):
+        for tag, step, value, wall in _scalars(data, file, notes):
+            found.setdefault(tag, []).append((step, value, wall))
+    if not found:
+        raise InputError("The event file holds no scalar.", where=name, remedy="Give the file that logged metrics.")
+    points = {}
+    for tag, rows in found.items():
+        steps, values, walls = np.array(rows).T
+        points[tag] = Points(steps, values, walls)
+    numbers, _ = gather_points({"": points})
+    told = sentence(
+        "TensorBoard events, {files} files, {tags} tags, {points} points",
+        files=len(files), tags=len(points), points=sum(len(rows) for rows in found.values()),
+    )  # fmt: skip
+    return Reading(tuple(points), numbers, told, tuple(notes), x="step", clocks=frozenset({"step", "Wall time"}))
+
+
+def event_files_below(folder: Path) -> list[Path]:
+    """The event files of a folder and the folders in it, by name."""
+    return sorted(path for path in folder.rglob("*") if FILE_NAME.fullmatch(path.name) and path.is_file())
+
+
+def _scalars(data: bytes, file: str, notes: list[Sentence]) -> Iterator[tuple[str, float, float, float]]:
+    """Yield (tag, step, value, wall time); says in ``notes`` where a file was cut."""
+    offset = 0
+    while offset < len(data):
+        if offset + 12 > len(data):
+            notes.append(_cut(file, offset))
+            return
+        length, checksum = struct.unpack_from("<QI", data, offset)
+        end = offset + 12 + length + 4
+        if end > len(data):
+            broken = checksum != _masked(_crc32c(data[offset : offset + 8]))
+            notes.append(_broken(file, offset) if broken else _cut(file, offset))
+            return
+        try:
+            yield from _event(data[offset + 12 : offset + 12 + length])
+        except (ValueError, IndexError, struct.error):
+            notes.append(_broken(file, offset))
+            return
+        offset = end
+
+
+def _cut(file: str, offset: int) -> Sentence:
+    return sentence(
+        "{file}: the last record, at byte {offset}, is cut, so the file was still being written; it was left out.",
+        file=file, offset=offset,
+    )  # fmt: skip
+
+
+def _broken(file: str, offset: int) -> Sentence:
+    return sentence(
+        "{file}: the record at byte {offset} is broken; it and what follows were left out.", file=file, offset=offset
+    )
+
+
+def _event(record: bytes) -> Iterator[tuple[str, float, float, float]]:
+    wall, step, summary = 0.0, 0, b""
+    for number, kind, value in _fields(record):
+        if number == 1 and kind == _FIXED64 and isinstance(value, bytes):
+            (wall,) = struct.unpack("<d", value)
+        elif number == 2 and isinstance(value, int):
+            step = value - 2**64 if value >= 2**63 else value
+        elif number == 5 and isinstance(value, bytes):
+            summary = value
+    for number, _, value in _fields(summary):
+        if number == 1 and isinstance(value, bytes) and (scalar := _scalar(value)):
+            yield scalar[0], float(step), scalar[1], wall
+
+
+def _scalar(message: bytes) -> tuple[str, float] | None:
+    tag, number_found = "", None
+    for number, kind, value in _fields(message):
+        if number == 1 and isinstance(value, bytes):
+            tag = value.decode("utf-8", "replace")
+        elif number == 2 and kind == _FIXED32 and isinstance(value, bytes):
+            (number_found,) = struct.unpack("<f", value)
+        elif number == 8 and isinstance(value, bytes):
+            number_found = _tensor(value)
+    return None if number_found is None or not tag else (tag, float(number_found))
+
+
+def _tensor(message: bytes) -> float | None:
+    """The only number of a tensor; None when it holds none or several."""
+    import numpy as np
+
+    dtype, content = "", b""
+    for number, kind, value in _fields(message):
+        if number == 1 and isinstance(value, int):
+            dtype = _DTYPES.get(value, "")
+        elif number == 4 and isinstance(value, bytes):
+            content = value
+        elif number in _NUMBER_FIELDS and isinstance(value, bytes):
+            form = _NUMBER_FIELDS[number]
+            if len(value) == struct.calcsize(form):
+                return float(struct.unpack(f"<{form}", value)[0])
+        elif number in (7, 10):
+            if isinstance(value, int):
+                return float(value)
+            if kind == _BYTES and isinstance(value, bytes):
+                return float(_varint(value, 0)[0])
+    if dtype and len(content) == np.dtype(dtype).itemsize:
+        return float(np.frombuffer(content, dtype)[0])
+    return None
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, int, int | bytes]]:
+    """The fields of a protobuf message: number, wire type, value."""
+    offset = 0
+    while offset < len(message):
+        key, offset = _varint(message, offset)
+        kind = key & 7
+        if kind == _VARINT:
+            value, offset = _varint(message, offset)
+            yield key >> 3, kind, value
+            continue
+        if kind == _BYTES:
+            length, offset = _varint(message, offset)
+        elif kind in (_FIXED64, _FIXED32):
+            length = 8 if kind == _FIXED64 else 4
+        else:
+            raise ValueError(kind)
+        if offset + length > len(message):
+            raise ValueError(length)
+        yield key >> 3, kind, message[offset : offset + length]
+        offset += length
+
+
+def _varint(message: bytes, offset: int) -> tuple[int, int]:
+    value, shift = 0, 0
+    while True:
+        byte = message[offset]
+        offset += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, offset
+        shift += 7
+        if shift > 63:
+            raise ValueError(shift)
+
+
+def _crc_table() -> list[int]:
+    table = []
+    for byte in range(256):
+        value = byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+        table.append(value)
+    return table
+
+
+_TABLE = _crc_table()
+
+
+def _crc32c(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def _masked(crc: int) -> int:
+    return ((crc >> 15 | crc << 17 & 0xFFFFFFFF) + _MASK) & 0xFFFFFFFF

@@ -1,0 +1,171 @@
+"""What every format gives: the columns of a file as numbers, and what the format itself knows about them.
+
+Invariant: names are those of the file; what was mended while reading has a note.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rewards_lib.contract import Sentence, sentence
+from rewards_lib.training_metrics.cells import Coercion, Numbers, numbers_of, parse_cell
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rewards_lib.training_metrics.series import Floats
+
+MOST_RESTARTS = 20
+WALL_TIME = "Wall time"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A file, read but not yet put in order."""
+
+    columns: tuple[str, ...]
+    """All names, in the order of the file."""
+    numbers: Numbers
+    told: Sentence
+    """What it is: format, encoding, size."""
+    notes: tuple[Sentence, ...] = ()
+    x: str | None = None
+    """The column that counts the steps, where the format says so."""
+    clocks: frozenset[str] = frozenset()
+    """Columns that count steps or time, where the format says so."""
+    labels: Sequence[str] | None = None
+    """The run each row belongs to, where the format says so."""
+    groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Runs that stand side by side: label to the metric's name in the run to its column."""
+    spread: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Columns to those of the lowest and highest value behind them."""
+    last_values_only: bool = False
+    """A summary: one value a metric, no history."""
+
+
+def gather_records(
+    records: Iterable[tuple[int, Mapping[str, object]]], rows_told: str = "line"
+) -> tuple[tuple[str, ...], Numbers, list[Sentence]]:
+    """Columns out of records, each given with its line: names in order of appearance, a gap where a record lacks one.
+
+    Nested records are flattened with ``/``; a cell that is no number is a gap with a note.
+    """
+    import numpy as np
+
+    rows = [(line, dict(flatten(record))) for line, record in records]
+    names = tuple(dict.fromkeys(name for _, row in rows for name in row))
+    place = {name: index for index, name in enumerate(names)}
+    values = np.full((len(names), len(rows)), np.nan)
+    texts: dict[str, dict[int, str]] = {}
+    nan_rows: dict[str, list[int]] = {}
+    for number, (_, row) in enumerate(rows):
+        for name, cell in row.items():
+            value, text = _number(cell)
+            values[place[name], number] = math.nan if value is None else value
+            if value is None:
+                texts.setdefault(name, {})[number] = text
+            elif math.isnan(value) and cell is not None and cell != "":
+                nan_rows.setdefault(name, []).append(number)
+    said = {name: int((~np.isnan(values[place[name]])).sum()) for name in texts}
+    words = {name: cells for name, cells in texts.items() if len(cells) > said[name]}
+    for name in words:
+        values[place[name]] = np.nan
+    odd = [Coercion(n, len(c), min(c), c[min(c)]) for n, c in texts.items() if n not in words]
+    notes = [coercion_note(one, rows[one.first_row][0], rows_told) for one in odd]
+    columns = {name: [cells.get(row, "") for row in range(len(rows))] for name, cells in words.items()}
+    return names, numbers_of(names, values, texts=columns, coercions=odd, nan_rows=nan_rows), notes
+
+
+def flatten(record: Mapping[str, object], before: str = "") -> Iterable[tuple[str, object]]:
+    """The entries of a record and of the records in it, names joined by ``/``."""
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{before}{key}/")
+        elif not isinstance(value, list | tuple):
+            yield f"{before}{key}", value
+
+
+def _number(cell: object) -> tuple[float | None, str]:
+    if cell is None:
+        return math.nan, ""
+    if isinstance(cell, bool | int | float):
+        try:
+            return float(cell), ""
+        except OverflowError:
+            return math.inf if cell > 0 else -math.inf, ""
+    text = str(cell).strip()
+    return parse_cell(text), text
+
+
+def coercion_note(found: Coercion, line: int, rows_told: str = "line") -> Sentence:
+    """What is told of cells that are no numbers."""
+    if rows_told == "record":
+        return sentence(
+            "Values of {column} that are not numbers: {count}, the first {text!r} in record {line}; they are gaps.",
+            column=found.column, count=found.count, text=found.first_text[:40], line=line,
+        )  # fmt: skip
+    return sentence(
+        "Cells of {column} that are not numbers: {count}, the first {text!r} in line {line}; they are gaps.",
+        column=found.column, count=found.count, text=found.first_text[:40], line=line,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """One metric of one run, in the order it was written."""
+
+    steps: Floats
+    values: Floats
+    wall: Floats | None = None
+    """Seconds since 1970, where known."""
+
+
+def gather_points(points: Mapping[str, Mapping[str, Points]]) -> tuple[Numbers, list[str]]:
+    """Columns out of single points: run to metric to its points.
+
+    A row for each step of a run; where steps go back, rows of the later part follow, so that a restart is seen. More
+    breaks than restarts there can be are a shuffled file: the last point of a step counts. Gives the run of each row.
+    """
+    import numpy as np
+
+    names = list(dict.fromkeys(name for metrics in points.values() for name in metrics))
+    blocks, labels = [], []
+    for label, metrics in points.items():
+        rows, values = _rows_of(metrics)
+        block = np.full((len(names) + 2, len(rows)), np.nan)
+        block[0] = rows[:, 1]
+        for name, (places, own, wall) in values.items():
+            block[2 + names.index(name), places] = own
+            if wall is not None:
+                block[1, places] = np.fmax(block[1, places], wall)
+        blocks.append(block)
+        labels += [label] * len(rows)
+    together = np.concatenate(blocks, axis=1) if blocks else np.empty((len(names) + 2, 0))
+    return numbers_of(["step", WALL_TIME, *names], together), labels
+
+
+def _rows_of(
+    metrics: Mapping[str, Points],
+) -> tuple[Floats, dict[str, tuple[NDArray[np.int64], Floats, Floats | None]]]:
+    """The rows (part, step) of one run, and for each metric its rows and values."""
+    import numpy as np
+
+    keys = {}
+    for name, one in metrics.items():
+        back = one.steps[1:] < one.steps[:-1]
+        part = np.concatenate(([0.0], np.cumsum(back))) if 0 < back.sum() <= MOST_RESTARTS else np.zeros(len(one.steps))
+        keys[name] = np.column_stack((part[: len(one.steps)], one.steps))
+    rows = np.unique(np.concatenate(list(keys.values())), axis=0) if keys else np.empty((0, 2))
+    # a part and a step as one number that sorts as they do
+    width = float(rows[:, 1].max() - rows[:, 1].min()) + 1 if len(rows) else 1.0
+    low = float(rows[:, 1].min()) if len(rows) else 0.0
+    order = rows[:, 0] * width + (rows[:, 1] - low)
+    found = {}
+    for name, one in metrics.items():
+        places = order.searchsorted(keys[name][:, 0] * width + (keys[name][:, 1] - low)).astype("int64")
+        found[name] = (places, one.values, one.wall)
+    return rows, found

@@ -1,0 +1,67 @@
+"""Rules as data: thresholds that are changed, own rules, and what is refused."""
+
+import numpy as np
+import pytest
+
+from rewards_lib.errors import InputError
+from rewards_lib.training_metrics import Run, diagnose, read_rules, rule_book
+
+OWN = """
+rules:
+  - id: tool_failures
+    severity: warning
+    condition: outside
+    needs: [train/generation/aborted]
+    bounds: {train/generation/aborted: {above: limit}}
+    window: 5
+    min_steps: 5
+    thresholds: {limit: 0.01}
+    unit: share
+    text: "{value} of the rollouts failed."
+    meaning: "The tool is down."
+    advice: "Mend it."
+"""
+
+
+def run(values):
+    steps = np.arange(1.0, len(values) + 1)
+    return Run("", ("response/aborted_ratio",), steps, np.array([values]))
+
+
+def test_a_changed_threshold_changes_the_verdict_and_not_the_book():
+    flat = run(np.full(40, 0.03))
+    assert "aborted" not in {finding.rule for finding in diagnose(flat).findings}
+    book = rule_book().with_thresholds({"aborted": {"limit": 0.02}})
+    assert "aborted" in {finding.rule for finding in diagnose(flat, book=book).findings}
+    assert next(rule for rule in rule_book().rules if rule.id == "aborted").thresholds == {"limit": 0.05}
+
+
+def test_an_own_rule_is_asked_beside_the_forty():
+    book = rule_book().with_rules(read_rules(OWN))
+    diagnosis = diagnose(run(np.full(40, 0.03)), book=book)
+    assert len(diagnosis.checks) == 41
+    assert "3\u202f% of the rollouts failed." in {finding.said("zh") for finding in diagnosis.findings}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("severity: warning", "severity: awful"), "severity cannot be 'awful'; it may be hard, warning, note"),
+        (("condition: outside", "condition: magic"), "condition cannot be 'magic'"),
+        (("{limit: 0.01}", "{limit: much}"), "Thresholds must be names with numbers"),
+        (("window: 5", "window: five"), "window must be a whole number"),
+        (('text: "{value} of the rollouts failed."', ""), "The rule has no text"),
+        (("id: tool_failures", "name: x"), "A rule needs an id"),
+        (("rules:", "rules: [[["), "This is not YAML"),
+    ],
+)
+def test_what_is_wrong_with_an_own_rule_is_said(change, says):
+    with pytest.raises(InputError, match=says.split("'", maxsplit=1)[0]) as refused:
+        read_rules(OWN.replace(*change))
+    assert says in str(refused.value)
+
+
+def test_an_own_rule_without_its_threshold_says_which():
+    book = rule_book().with_rules(read_rules(OWN.replace("{limit: 0.01}", "{}")))
+    with pytest.raises(InputError, match="rule tool_failures: The rule needs the threshold limit"):
+        diagnose(run(np.full(40, 0.03)), book=book)
