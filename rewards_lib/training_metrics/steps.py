@@ -104,8 +104,10 @@ def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
 
 def _counts_up(column: Floats) -> bool:
     """Whole numbers, two different ones at least, that nearly always rise from row to row."""
+    import numpy as np
+
     filled = _without_gaps(column)
-    if len(filled) < 2 or filled[0] == filled[-1] or not (filled % 1 == 0).all():
+    if len(filled) < 2 or filled[0] == filled[-1] or not (np.floor(filled) == filled).all():
         return False
     return bool((filled[1:] > filled[:-1]).mean() >= _STEP_SHARE)
 

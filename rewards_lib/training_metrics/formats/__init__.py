@@ -17,7 +17,7 @@ from rewards_lib.training_metrics.formats.event_files import event_files_below, 
 from rewards_lib.training_metrics.formats.json_logs import read_json_log
 from rewards_lib.training_metrics.formats.reading import Reading
 from rewards_lib.training_metrics.formats.table_notes import table_notes, table_told
-from rewards_lib.training_metrics.sniffing import HEAD_BYTES, open_bytes, sniff_text
+from rewards_lib.training_metrics.sniffing import HEAD_BYTES, TextSource, open_bytes, sniff_text
 
 MOST_LOG_BYTES = 268_435_456
 
@@ -47,11 +47,17 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
         return read_json_log(source)
     try:
         table = read_table(source, wanted)
+        numbers = read_cells(table.frame, decimal_comma=table.decimal_comma)
     except InputError:
-        # a job log may run on for long before its first metrics
-        with source.open() as stream:
-            if has_metric_lines(stream.read(MOST_LOG_BYTES)):
-                return read_console_log(source)
+        if _holds_metric_lines(source):
+            return read_console_log(source)
         raise
-    numbers = read_cells(table.frame, decimal_comma=table.decimal_comma)
+    if not numbers.names and _holds_metric_lines(source):
+        return read_console_log(source)
     return shape_columns(table.header.names, numbers, table_told(table), table_notes(table, numbers))
+
+
+def _holds_metric_lines(source: TextSource) -> bool:
+    """Whether what is no table is a job log, which may run on for long before its first metrics."""
+    with source.open() as stream:
+        return has_metric_lines(stream.read(MOST_LOG_BYTES))

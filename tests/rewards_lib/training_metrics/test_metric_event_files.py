@@ -1,0 +1,120 @@
+"""TensorBoard event files, written here byte for byte as TensorBoard writes them."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rewards_lib.errors import InputError
+from rewards_lib.training_metrics import read_export, series_of
+from rewards_lib.training_metrics.formats.event_files import _crc32c, _masked, is_event_file
+
+
+def record(data: bytes) -> bytes:
+    length = struct.pack("<Q", len(data))
+    return length + struct.pack("<I", _masked(_crc32c(length))) + data + struct.pack("<I", _masked(_crc32c(data)))
+
+
+def varint(value: int) -> bytes:
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def field(number: int, data: bytes) -> bytes:
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def event(step: int, tag: str, value: bytes) -> bytes:
+    summary = field(1, field(1, tag.encode()) + value)
+    return record(b"\x09" + struct.pack("<d", 1.7e9 + step) + b"\x10" + varint(step) + field(5, summary))
+
+
+def simple(value: float) -> bytes:
+    return b"\x15" + struct.pack("<f", value)
+
+
+def tensor(value: float) -> bytes:
+    return field(8, b"\x08\x01" + field(4, struct.pack("<f", value)))
+
+
+VERSION = record(b"\x09" + struct.pack("<d", 1.7e9) + field(3, b"brain.Event:2"))
+
+
+def read(data, name="events.out.tfevents.1"):
+    return read_export(data, name)
+
+
+def series(export):
+    return {name: line.to_json() for name, line in series_of([export]).items()}
+
+
+def test_the_checksum_is_castagnolis():
+    assert _crc32c(b"123456789") == 0xE3069283
+
+
+def test_simple_values_and_tensors_are_scalars():
+    data = (
+        VERSION
+        + event(1, "train/reward", simple(0.5))
+        + event(2, "train/reward", tensor(0.75))
+        + event(300, "b", simple(2))
+    )
+    export = read(data)
+    assert series(export) == {"train/reward": [[1, 0.5], [2, 0.75]], "b": [[300, 2]]}
+    assert (export.x, "Wall time" in export.x_choices) == ("step", True)
+
+
+def test_steps_that_begin_again_are_a_restart():
+    data = VERSION + b"".join(
+        event(step, "r", simple(value)) for step, value in [(1, 1), (2, 2), (3, 3), (2, 8), (3, 9)]
+    )
+    export = read(data)
+    assert series(export) == {"r": [[1, 1], [2, 8], [3, 9]]}
+    assert "restart at step 2" in str(export.notes[0])
+
+
+def test_a_folder_of_event_files_is_one_run_in_the_order_of_their_names(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "events.out.tfevents.1").write_bytes(VERSION + event(1, "r", simple(1)) + event(2, "r", simple(2)))
+    (tmp_path / "sub" / "events.out.tfevents.2").write_bytes(VERSION + event(2, "r", simple(5)))
+    assert series(read_export(tmp_path)) == {"r": [[1, 1], [2, 5]]}
+
+
+def test_a_folder_without_event_files_is_refused(tmp_path):
+    with pytest.raises(InputError, match="holds no event file"):
+        read_export(tmp_path)
+
+
+def test_a_record_that_is_still_being_written_waits():
+    whole = VERSION + event(1, "r", simple(1)) + event(2, "r", simple(2))
+    export = read(whole[:-7])
+    assert series(export) == {"r": [[1, 1]]}
+    assert "is cut" in str(export.notes[0])
+
+
+def test_a_file_without_scalars_is_refused():
+    with pytest.raises(InputError, match="no scalar"):
+        read(VERSION)
+
+
+@given(st.binary(max_size=80), st.integers(0, 200))
+def test_broken_bytes_after_the_first_record_give_what_was_read_or_one_error(noise, cut):
+    data = VERSION + event(1, "r", simple(1)) + noise + event(2, "r", simple(2))[:cut]
+    assert is_event_file(data)
+    assert series(read(data))["r"][0] == [1, 1]
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=9),
+        st.floats(width=32, allow_nan=False, allow_infinity=False),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_what_was_written_is_read(values):
+    data = VERSION + b"".join(event(7, tag, simple(value)) for tag, value in values.items())
+    assert {name: line[0][1] for name, line in series(read(data)).items()} == values
