@@ -19,6 +19,8 @@ from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
 _IMPORT_SECONDS = 60.0
 _MOST_WORKER_LOSSES = 3
+_MANY_ITEMS = 16
+_PAUSE_SECONDS = 0.002
 
 
 @dataclass
@@ -60,7 +62,9 @@ class ItemsJob:
             for row in channel.lines():
                 is_ready = is_ready or bool(row.get("ready"))
                 self._take(row)
-                if is_ready and len(self.done) < len(self.items):
+                left = len(self.items) - len(self.done)
+                channel.pause_seconds = _PAUSE_SECONDS if is_ready and left > _MANY_ITEMS else 0.0
+                if is_ready and left:
                     channel.move_deadline(self.seconds[len(self.done)])
         if channel.end.worker_gone:
             raise WorkerUnavailableError("the worker is gone")

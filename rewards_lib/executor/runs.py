@@ -6,14 +6,14 @@ Invariant: when ``RunChannel`` is closed no descriptor of the run is open here a
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
-import secrets
 import selectors
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 _FLOOD_BYTES = 16 << 20
 _KILL_GRACE_SECONDS = 2.0
 _PIECE_BYTES = 1 << 16
+_run_ids = itertools.count()
 
 Killer = str
 """Why the host ended a run: ``wall``, ``output`` or ``result``."""
@@ -80,12 +81,14 @@ class RunChannel:
         self.end = RunEnd()
         self._zygote = zygote
         self._limits = limits
-        self._run_id = secrets.token_hex(8)
+        self._run_id = str(next(_run_ids))
         self._gateway = gateway
         self._tail = b""
         self._received = 0
         self._selector = selectors.DefaultSelector()
         self._ends: dict[str, int] = {}
+        self.pause_seconds = 0.0
+        """Wait this long before looking again: many small lines are cheaper to read together."""
         self._request = {"run": self._run_id, "kind": kind, "limits": limits.for_worker(wall_seconds)}
         self.deadline = time.monotonic() + (wall_seconds or limits.wall_seconds)
         self._start(payload)
@@ -113,14 +116,14 @@ class RunChannel:
             if self._gateway is not None:
                 self._gateway.worker_end.close()
 
-    def lines(self, between: Callable[[], None] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the lines of the result pipe until the run is over; ``between`` runs before each wait.
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the result pipe until the run is over.
 
-        The deadline may be moved while iterating. After the loop ``end`` and ``printed`` are complete.
+        The deadline and the pause may be changed while iterating. After the loop ``end`` and ``printed`` are complete.
         """
         while "status" in self._ends:
-            if between is not None:
-                between()
+            if self.pause_seconds:
+                time.sleep(self.pause_seconds)
             left = self.deadline - time.monotonic()
             if left <= 0 and not self._pass_deadline():
                 break

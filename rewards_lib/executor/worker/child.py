@@ -28,8 +28,8 @@ _THREAD_STACK_BYTES = 2 << 20
 
 
 def emit(row: Row) -> None:
-    """Write one line to the result pipe."""
-    data = json.dumps(row).encode() + b"\n"
+    """Write one line to the result pipe. Raises TypeError or ValueError for what is no strict JSON."""
+    data = json.dumps(row, allow_nan=False).encode() + b"\n"
     while data:
         data = data[os.write(RESULT_FD, data) :]
 
@@ -88,7 +88,7 @@ def reseed() -> None:
     random.seed()
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
-        numpy_random.seed()
+        numpy_random.seed(int.from_bytes(os.urandom(4), "little"))  # without a number it imports a lot first
 
 
 # --- check ---------------------------------------------------------------------------------------------------------
@@ -191,14 +191,14 @@ def _run_items(payload: Row) -> None:
         row: Row = {"index": index}
         try:
             row["value"] = function(item)
-            json.dumps(row, allow_nan=False)
+            row["ms"] = (time.perf_counter() - start) * 1e3
+            emit(row)
         except MemoryError:
             emit({"index": index, "memory": True, "ms": (time.perf_counter() - start) * 1e3})
             return
         except BaseException as error:
-            row = {"index": index, "raised": {"kind": type(error).__name__, "text": str(error)[:2_000]}}
-        row["ms"] = (time.perf_counter() - start) * 1e3
-        emit(row)
+            raised = {"kind": type(error).__name__, "text": str(error)[:2_000]}
+            emit({"index": index, "raised": raised, "ms": (time.perf_counter() - start) * 1e3})
 
 
 _TASKS: dict[str, Callable[[Row], None]] = {"check": _check, "function": _run_function, "items": _run_items}
