@@ -39,7 +39,7 @@ with left:
     with head:  # drawn last, so that it tells of this very save
         shell.panel_head(
             _("Mix {name}", name=plain(draft.name)),
-            _("{count} of {limit} rules, each × its weight", count=len(draft.content["rules"]), limit=MAX_RULES),
+            _("{count} of {limit} rules", count=len(draft.content["rules"]), limit=MAX_RULES),
             lambda: mix_menu(draft),
         )
         drafts.conflict_panel(draft)
