@@ -154,6 +154,8 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
     x = _checked_x(x, numbers, name) if x else (reading.x or choose_x(numbers, reading.columns, name))
     steps = steps_of(numbers, x)
     rows = np.flatnonzero(np.isfinite(steps))
+    if not len(rows):
+        raise InputError("No row has a finite step in {x}.", x=x, where=name, remedy="Choose another column.")
     in_order = _ordered(rows, steps)
     twins = {column for ends in reading.spread.values() for column in ends}
     clocks = [n for n, values in zip(numbers.names, numbers.values, strict=True)

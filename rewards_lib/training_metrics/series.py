@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CHART_POINTS = 2000
 """How many points a line on a chart gets: about two a pixel on a wide screen."""
+WHOLE_NUMBERS = 2.0**53
+"""Below it a float knows its whole number exactly."""
 GAP_STEPS = 5
 """A line breaks where the next value is more than this many median steps away."""
 
@@ -59,7 +61,7 @@ class Series:
 
     def to_json(self) -> list[list[float]]:
         """``[[step, value], ...]``; whole steps are integers."""
-        whole = bool((self.steps % 1 == 0).all())
+        whole = bool((self.steps % 1 == 0).all() and (abs(self.steps) < WHOLE_NUMBERS).all())
         steps = self.steps.astype("int64").tolist() if whole else self.steps.tolist()
         return [[step, value] for step, value in zip(steps, self.values.tolist(), strict=True)]
 
