@@ -67,7 +67,7 @@ _SCALED = re.compile(
     rf"(?<=[\d}}])\s*(?:\\text\{{\s*(?P<wrapped>{'|'.join(_SCALES)})s?(?P<rest>(?:\s[^{{}}]*)?)\}}"
     rf"|(?P<plain>{'|'.join(_SCALES)})s?(?![A-Za-z]))"
 )
-_REPEATING = re.compile(r"(\d*)\.(\d*)\\(?:overline|dot)\s*(?:\{(\d{1,50})\}|(\d))")
+_REPEATING = re.compile(r"(?<!\d)(\d*)\.(\d*)\\(?:overline|dot)\s*(?:\{(\d{1,50})\}|(\d))")
 
 
 def _scale(match: re.Match[str]) -> str:
