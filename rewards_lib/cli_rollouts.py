@@ -23,7 +23,7 @@ _BAR_SECONDS = 0.2
 
 def add_rollout_commands(commands: Commands) -> None:
     """Register the commands of this module."""
-    for add in (_add_score, _add_analyze, _add_compare):
+    for add in (_add_score, _add_analyze, _add_compare, _add_attack):
         add(commands)
 
 
@@ -185,6 +185,41 @@ def _compare(options: argparse.Namespace) -> int:
 def _warn_of_journal(path: Path) -> None:
     if path.with_name(path.name + ".journal").exists():
         print(f"{path} is not complete: its run was stopped. Go on with score --resume.", file=sys.stderr)
+
+
+# --- attack --------------------------------------------------------------------------------------------------------
+
+
+def _add_attack(commands: Commands) -> None:
+    command = commands.add_parser(
+        "attack",
+        help="what earns a reward that should not",
+        description="Turn real rollouts into completions that must not earn, and list those that do; with controls "
+        "(the ground truth must earn the most) and checks (the same again, in any order, alone).",
+    )
+    _add_mix_and_rollouts(command)
+    command.add_argument("--samples", type=int, default=16, metavar="N", help="groups that are attacked (16)")
+    command.add_argument("--repeats", type=int, default=2, metavar="N", help="how often to score again (2)")
+    command.set_defaults(run=_attack)
+
+
+def _attack(options: argparse.Namespace) -> int:
+    from rewards_lib.executor import Executor
+    from rewards_lib.rollouts import AttackOptions, attack_mix, open_rollouts
+
+    if options.samples < 1 or options.repeats < 1:
+        raise InputError("At least one sample and one repeat are needed.", where="--samples, --repeats")
+    mix, resolve = _mix_and_resolver(options)
+    file = open_rollouts(options.rollouts, **_reading(options))
+    how = AttackOptions(samples=options.samples, repeats=options.repeats, limits=_limits(options))
+    with Executor() as executor:
+        result = attack_mix(mix, file, resolve=resolve, executor=executor, options=how)
+    print_result(result)
+    for control in result["controls"]:
+        if control["failed"]:
+            print(f"control {control['name']}: {len(control['failed'])} samples fail", file=sys.stderr)
+    print_next(f"mend the rule and attack again, or see each completion on {CONSOLE_URL}/rollouts")
+    return 0 if result["status"] == "success" else 1
 
 
 class _ProgressBar:

@@ -4,6 +4,7 @@ Invariant: a rollout without a reward is counted as unscored and enters no mean.
 """
 
 from rewards_lib.rollouts.analysis import analyze
+from rewards_lib.rollouts.attacks import AttackOptions, attack_mix
 from rewards_lib.rollouts.comparison import compare
 from rewards_lib.rollouts.file_scoring import FileScore, ScoreOptions, score_file
 from rewards_lib.rollouts.formats import FORMATS
@@ -14,6 +15,7 @@ from rewards_lib.rollouts.rollout import BadRow, Recorded, Rollout
 
 __all__ = [
     "FORMATS",
+    "AttackOptions",
     "BadRow",
     "ColumnMap",
     "FileScore",
@@ -23,6 +25,7 @@ __all__ = [
     "RolloutFile",
     "ScoreOptions",
     "analyze",
+    "attack_mix",
     "compare",
     "open_rollouts",
     "read_table",
