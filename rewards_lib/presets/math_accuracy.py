@@ -83,7 +83,8 @@ _TAIL = 20_000  # the last expression is looked for in the last characters only,
 )
 def math_accuracy(params: JsonObject, sample: Sample, completion: Completion) -> Score:
     """Score match iff the last answer equals one of the ground truths."""
-    from rewards_lib.presets.math_equality import names_several, score_answer
+    from rewards_lib.mathematics.equality import names_several
+    from rewards_lib.presets.math_grading import score_answer
 
     truths = ground_truths(params, sample)
     if isinstance(truths, Score):

@@ -305,7 +305,7 @@ def _last_match(params: JsonObject, body: str) -> re.Match[str] | None:
 def _compared(params: JsonObject, captured: Extraction, truths: tuple[str, ...]) -> Score:
     answer = captured.text or ""
     if params["compare"] == "math":
-        from rewards_lib.presets.math_equality import score_answer
+        from rewards_lib.presets.math_grading import score_answer
 
         return score_answer(params, captured, truths)
     if params["compare"] == "exact":

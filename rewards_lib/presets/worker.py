@@ -14,7 +14,7 @@ from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score, Sc
 from rewards_lib.presets import check_params, find_preset
 
 _ALWAYS = ("rewards_lib.presets.worker", "jsonschema")
-_MATHEMATICS = ("rewards_lib.presets.math_equality", "mpmath", "latex2sympy2_extended")
+_MATHEMATICS = ("rewards_lib.presets.math_grading", "mpmath", "latex2sympy2_extended")
 PRELOAD: tuple[str, ...] = (*_ALWAYS, *_MATHEMATICS)
 """Modules worth importing before the worker is forked, whatever the rules."""
 

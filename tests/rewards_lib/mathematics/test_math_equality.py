@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.contract import Completion, Sample
+from rewards_lib.mathematics.equality import Verdict, decide
 from rewards_lib.presets import check_params, find_preset
-from rewards_lib.presets.math_equality import Verdict, decide
 
 BOTH = [  # equal both ways round
     ("4\\frac{1}{5}", "4.2"),

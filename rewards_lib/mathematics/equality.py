@@ -6,26 +6,23 @@ Invariant: "equal" is only said when a layer is certain; a ground truth that can
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import threading
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from rewards_lib.contract import JsonObject, Score, Sentence, sentence
-from rewards_lib.extraction import Extraction
-from rewards_lib.presets import math_algebra
-from rewards_lib.presets.grading import shown
-from rewards_lib.presets.math_exact import exact_value, is_beyond_limits, is_short
-from rewards_lib.presets.math_expression import (
+from rewards_lib.mathematics import algebra
+from rewards_lib.mathematics.exact import exact_value, is_beyond_limits, is_short
+from rewards_lib.mathematics.expression import (
     Node,
     OutOfDomainError,
     TooLargeError,
     UnreadableError,
     parse,
 )
-from rewards_lib.presets.math_structure import (
+from rewards_lib.mathematics.structure import (
     Collection,
     as_interval,
     both_ways,
@@ -43,7 +40,7 @@ from rewards_lib.presets.math_structure import (
     without_builder,
     without_name,
 )
-from rewards_lib.presets.math_text import (
+from rewards_lib.mathematics.text import (
     compact,
     fold_words,
     has_words,
@@ -53,8 +50,8 @@ from rewards_lib.presets.math_text import (
     normalise,
     split_top,
 )
-from rewards_lib.presets.math_units import split_unit
-from rewards_lib.presets.math_values import (
+from rewards_lib.mathematics.units import split_unit
+from rewards_lib.mathematics.values import (
     are_equal,
     are_proportional,
     integration_constant,
@@ -65,6 +62,8 @@ from rewards_lib.presets.math_values import (
 
 Percent: TypeAlias = Literal["either", "strict"]
 MAX_CHARACTERS = 20_000
+_PRECISION = threading.RLock()
+"""mpmath has one precision for the whole process; without the lock one thread would set another's back."""
 
 
 class Verdict(StrEnum):
@@ -93,7 +92,7 @@ def decide(truth: str, answer: str, *, percent: Percent = "either") -> Decision:
     r"""Compare an answer with a ground truth, both as written, without dollar signs or with.
 
     ``percent``: with "either" a percent sign on one side only may also be decoration (``28\\%`` is ``28`` and 0.28).
-    Never raises; may take long only inside the algebra layer, which the caller's time limit ends.
+    Never raises, from any thread; may take long only inside the algebra layer, which the caller's time limit ends.
     """
     if len(answer) > MAX_CHARACTERS:
         return Decision(Verdict.EQUAL if truth.strip() == answer.strip() else Verdict.DIFFERENT, "identical")
@@ -102,53 +101,14 @@ def decide(truth: str, answer: str, *, percent: Percent = "either") -> Decision:
         return Decision(Verdict.UNREADABLE_TRUTH, "text")
     comparison = _Comparison(percent)
     try:
-        is_equal = comparison.compare(wanted, value)
+        with _PRECISION:
+            is_equal = comparison.compare(wanted, value)
     except (TooLargeError, RecursionError):
         return Decision(Verdict.UNDECIDED, "limits")
     if is_equal is None:
         return Decision(Verdict.UNREADABLE_TRUTH, comparison.layer)
     read = comparison.read or (wanted, value)
     return Decision(Verdict.EQUAL if is_equal else Verdict.DIFFERENT, comparison.layer, *read)
-
-
-def score_answer(params: JsonObject, part: Extraction, truths: Sequence[str]) -> Score:
-    """Score an extracted answer against the acceptable ground truths: match if it equals one of them.
-
-    Undecided, and so failed, is a comparison beyond the limits; so is one with no readable ground truth.
-    """
-    decisions = [decide(truth, part.text or "", percent=params.get("percent", "either")) for truth in truths]
-    verdicts = {decision.verdict for decision in decisions}
-    if Verdict.EQUAL not in verdicts:
-        if verdicts == {Verdict.UNREADABLE_TRUTH}:
-            return Score.failed(
-                sentence("unusable ground truth: {truth} cannot be read", truth=shown(" / ".join(truths)))
-            )
-        if Verdict.UNDECIDED in verdicts:
-            return Score.failed(sentence("undecided: {answer} is too large to compute", answer=shown(part.text or "")))
-    is_equal = Verdict.EQUAL in verdicts
-    wanted = Verdict.EQUAL if is_equal else Verdict.DIFFERENT
-    truth, decision = next(pair for pair in zip(truths, decisions, strict=True) if pair[1].verdict is wanted)
-    why = _told(part.text or "", truth, decision, others=len(truths) - 1)
-    return Score.scored(params["match"] if is_equal else params["mismatch"], why, spans=part.spans)
-
-
-def _told(answer: str, truth: str, decision: Decision, *, others: int) -> Sentence:
-    """Tell what was read on both sides, and which layer decided: people debug extraction more than equality."""
-    sides = {"answer": _reading(answer, decision.answer_read), "truth": _reading(truth, decision.truth_read)}
-    if decision.verdict is Verdict.EQUAL:
-        return sentence("read {answer}; ground truth {truth}; equal ({layer})", **sides, layer=decision.layer)
-    if others:
-        return sentence(
-            "read {answer}; ground truth {truth} and {others} more; different ({layer})",
-            **sides, others=others, layer=decision.layer,
-        )  # fmt: skip
-    return sentence("read {answer}; ground truth {truth}; different ({layer})", **sides, layer=decision.layer)
-
-
-def _reading(written: str, read: str) -> str | Sentence:
-    if not read or compact(read) == compact(written):
-        return shown(written) or '""'
-    return sentence("{written} as {read}", written=shown(written), read=shown(read))
 
 
 def names_several(truth: str) -> bool:
@@ -234,7 +194,7 @@ class _Comparison:
             return False
         nodes = [_parsed(f"({left})-({right})") for left, right in (equations[0], equations[1])]
         if nodes[0] is None or nodes[1] is None:
-            return math_algebra.are_equal(truth, answer)
+            return algebra.are_equal(truth, answer)
         self.layer = "numeric"
         return are_proportional(nodes[0], nodes[1], truth + answer)
 
@@ -278,9 +238,11 @@ class _Comparison:
         if (wanted is None or found is None) and (has_words(truth) or has_words(answer)):
             self.layer = "text"
             return fold_words(truth) == fold_words(answer)
+        if wanted is not None and found is None and not algebra.is_available():
+            return False
         if wanted is None or found is None:
             self.layer = "algebra"
-            return math_algebra.are_equal(truth, answer)
+            return algebra.are_equal(truth, answer)
         self.layer = "exact"
         try:
             exact = exact_value(wanted), exact_value(found)
@@ -308,7 +270,7 @@ class _Comparison:
         except (OutOfDomainError, UnreadableError):
             return False
         if verdict is None:
-            return math_algebra.are_equal(truth, answer)
+            return algebra.are_equal(truth, answer)
         return verdict or (not wanted.symbols() and not found.symbols() and _is_rounding(truth, answer, wanted, found))
 
 

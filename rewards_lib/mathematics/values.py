@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from rewards_lib.presets.math_expression import Node, OutOfDomainError, TooLargeError, UnreadableError
+from rewards_lib.mathematics.expression import Node, OutOfDomainError, TooLargeError, UnreadableError
 
 DIGITS, MORE_DIGITS = 50, 110
 MAX_LOG2 = 2_000_000

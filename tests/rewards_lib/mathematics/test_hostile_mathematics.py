@@ -7,7 +7,7 @@ from time import process_time
 import pytest
 
 from rewards_lib.executor import Executor
-from rewards_lib.presets.math_text import normalise
+from rewards_lib.mathematics.text import normalise
 from rewards_lib.presets.worker import PRELOAD
 
 LIMIT_SECONDS = 0.5

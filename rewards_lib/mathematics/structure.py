@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rewards_lib.presets.math_text import compact, fold_words, inside, split_top
+from rewards_lib.mathematics.text import compact, fold_words, inside, split_top
 
 Compare: TypeAlias = Callable[[str, str], bool | None]
 """Compares two elements: True, False, or None when it cannot tell."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from rewards_lib.presets.math_expression import Node, OutOfDomainError, TooLargeError
+from rewards_lib.mathematics.expression import Node, OutOfDomainError, TooLargeError
 
 MAX_BITS = 200_000
 MAX_FACTORIAL = 5_000
