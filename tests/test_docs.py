@@ -54,13 +54,30 @@ def test_every_payload_dialect_has_its_heading_and_its_example_reads():
     assert [decode(example).dialect for example in examples] == list(DIALECTS)
 
 
-@pytest.mark.parametrize("command", ["test", "check", "presets", "metrics"])
+@pytest.mark.parametrize("command", ["test", "check", "presets", "score", "analyze", "compare", "attack", "metrics"])
 def test_every_command_explains_itself(command):
     done = subprocess.run(
         [sys.executable, "-m", "rewards_lib", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0
     assert f"rewards_lib {command}" in done.stdout
+
+
+def test_every_format_of_rollouts_and_every_verdict_stands_in_its_document():
+    from rewards_lib.rollouts import FORMATS
+
+    text = (ROOT / "docs" / "rollouts.md").read_text()
+    verdicts = ("too_few", "unscored", "not_needed", "rft_first", "no_headroom", "ready")
+    assert [name for name in (*FORMATS, *verdicts) if f"| `{name}` |" not in text] == []
+    assert [command for command in ("score", "analyze", "compare", "attack") if f"\n## {command}\n" not in text] == []
+
+
+def test_the_example_rollouts_are_what_their_script_writes(tmp_path):
+    script = ROOT / "examples" / "rollouts" / "make_examples.py"
+    written = {"__name__": "__main__", "__file__": str(tmp_path / script.name)}
+    exec(compile(script.read_text(), str(script), "exec"), written)
+    for path in tmp_path.glob("*.jsonl"):
+        assert path.read_bytes() == script.with_name(path.name).read_bytes()
 
 
 def test_nothing_committed_names_a_registry_or_a_path_of_one_machine():

@@ -1,0 +1,133 @@
+"""Scoring files of rollouts: workers, memory, cost, and the same bytes; everything in one run.
+
+    python benchmarks/rollouts.py [--full]
+
+Prints one line a measure with its goal. ``--full`` goes up to 1,000,000 rollouts instead of 100,000. Figures of workers
+need two free cores. Nothing is fetched; files are made in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+FIVE = {
+    "name": "five",
+    "rules": [
+        {"name": "has", "preset": "contains"},
+        {"name": "format", "preset": "think_answer_format", "weight": 0.1},
+        {"name": "tags", "preset": "tag_count", "weight": 0.1},
+        {"name": "length", "preset": "length_penalty", "params": {"max_len": 400}, "weight": 0.2},
+        {"name": "loops", "preset": "repetition_penalty", "weight": 0.3},
+    ],
+}
+MATHS = {"name": "maths", "rules": [{"name": "accuracy", "preset": "math_accuracy"}]}
+TEXT = {"name": "text", "rules": [{"name": "has", "preset": "contains"}]}
+OWN = {"name": "own", "rules": [{"name": "own", "function": "own.py"}]}
+OWN_SOURCE = """
+import re
+from rl_types import RewardFunctionResult
+
+def reward_fn(context, sample, completions):
+    found = [re.findall(r"-?\\d+", c["messages"][-1]["content"]) for c in completions]
+    return RewardFunctionResult([float(bool(one) and one[-1] == sample["extra"]["answer"]) for one in found])
+"""
+
+
+def make_rollouts(path: Path, count: int) -> Path:
+    """Groups of four short sums, half of them right."""
+    numbers = random.Random(1)
+    with path.open("w") as file:
+        for group in range(count // 4):
+            a, b = numbers.randint(1, 999), numbers.randint(1, 999)
+            sample = {"messages": [{"role": "user", "content": f"What is {a}+{b}?"}], "extra": {"answer": str(a + b)}}
+            for place in range(4):
+                text = f"<think>{a} and {b} is {a + b}</think><answer>\\boxed{{{a + b + place % 2}}}</answer>"
+                file.write(json.dumps({"group": f"g{group}", "sample": sample, "completion": text}) + "\n")
+    return path
+
+
+def score(folder: Path, mix: dict, rollouts: Path, workers: int = 1) -> tuple[float, float, str]:
+    """Seconds, peak memory in MB of the command with all its children, and the digest of what it wrote."""
+    (folder / "mix.json").write_text(json.dumps(mix))
+    (folder / "own.py").write_text(OWN_SOURCE)
+    out = folder / "scored.jsonl"
+    command = [
+        sys.executable, "-c", _MEASURED, "score", "--mix", str(folder / "mix.json"), "--rollouts", str(rollouts),
+        "--out", str(out), "--workers", str(workers),
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True)
+    seconds = json.loads(done.stdout)["seconds"]
+    memory_mb = float(done.stderr.rsplit("peak_mb=", 1)[1])
+    with out.open("rb") as file:
+        return seconds, memory_mb, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_MEASURED = """
+import resource, sys
+from rewards_lib.cli import main
+status = main()
+own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+print(f"peak_mb={max(own.ru_maxrss, children.ru_maxrss) / 1024}", file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def plain_loop(rollouts: Path) -> float:
+    """Seconds that the bare function takes over the same groups, reading included, without any isolation."""
+    import types
+
+    stand_in = types.ModuleType("rl_types")
+    stand_in.RewardFunctionResult = lambda rewards: rewards  # type: ignore[attr-defined]
+    sys.modules["rl_types"] = stand_in
+    namespace: dict = {}
+    exec(OWN_SOURCE, namespace)
+    started, groups = time.perf_counter(), {}
+    with rollouts.open() as file:
+        for row in map(json.loads, file):
+            groups.setdefault(row["group"], []).append(row)
+    for rows in groups.values():
+        texts = [{"messages": [{"role": "assistant", "content": row["completion"]}]} for row in rows]
+        namespace["reward_fn"]({}, rows[0]["sample"], texts)
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    """Measure, and print what was found beside what was wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="up to 1,000,000 rollouts")
+    sizes = [10_000, 100_000, 1_000_000] if parser.parse_args().full else [10_000, 100_000]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        files = {size: make_rollouts(folder / f"{size}.jsonl", size) for size in sizes}
+        small = make_rollouts(folder / "800.jsonl", 800)
+        for what, mix, goal in (("one text rule", TEXT, 2), ("mathematics", MATHS, 10)):
+            print(f"800 rollouts, {what}: {score(folder, mix, small)[0]:.2f} s, goal <= {goal} s")
+        seconds, memory, digests = {}, {}, {}
+        for size in sizes:
+            seconds[size], memory[size], digests[size] = score(folder, FIVE, files[size])
+            cost = seconds[size] / size * 1e6
+            print(f"{size} rollouts, five presets, one worker: {cost:.0f} us each, peak {memory[size]:.0f} MB")
+        first, last = sizes[0], sizes[-1]
+        growth = (seconds[last] / last) / (seconds[first] / first)
+        print(f"cost each from {first} to {last}: x {growth:.2f}, goal 0.8 to 1.2")
+        print(f"memory from {sizes[-2]} to {last}: x {memory[last] / memory[sizes[-2]]:.2f}, goal <= 1.2")
+        both, _, digest = score(folder, FIVE, files[sizes[1]], workers=2)
+        print(f"two workers against one on {sizes[1]}: x {seconds[sizes[1]] / both:.2f}, goal >= 1.6 on two free cores")
+        same = digest == digests[sizes[1]] == score(folder, FIVE, files[sizes[1]], workers=4)[2]
+        print(f"the same bytes from 1, 2 and 4 workers: {same}")
+        own = score(folder, OWN, files[first])[0]
+        print(f"custom function on {first}: x {own / plain_loop(files[first]):.2f} of a plain loop, goal <= 1.15")
+    print(f"peak of this script: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
