@@ -85,7 +85,7 @@ class Executor:
     def _call(self, function: FunctionSource, payload: Payload, limits: Limits, environment: Environment) -> Collected:
         message = _function_payload(function, payload, environment, guarded=self._guarded)
         got = Collected(len(payload.completions))
-        plan = WorkerPlan("A", site=environment.site)
+        plan = WorkerPlan("A", site=environment.site, folders=places.reward_tools())
         with self._pool.lease(plan) as zygote:
             gateway = Gateway(function.allow_hosts)
             try:
@@ -171,7 +171,7 @@ def builtin_plan() -> WorkerPlan:
 
 
 def _plain_plan() -> WorkerPlan:
-    return WorkerPlan("A")
+    return WorkerPlan("A", folders=places.reward_tools())
 
 
 def _keep_warm(zygote: Any, imported: list[Any]) -> None:

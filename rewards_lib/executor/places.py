@@ -58,6 +58,16 @@ def policy_folder() -> str:
     return os.path.realpath(next(iter(spec.submodule_search_locations)))
 
 
+@functools.cache
+def reward_tools() -> tuple[tuple[str, str], ...]:
+    """What reward code's ``reward_tools`` stands on, as (module, place): itself, this library, mpmath if installed."""
+    found = [("reward_tools", str(PROJECT_FOLDER / "reward_tools.py")), ("rewards_lib", str(PROJECT_FOLDER))]
+    spec = importlib.util.find_spec("mpmath")
+    if spec is not None and spec.submodule_search_locations:
+        found.append(("mpmath", os.path.realpath(next(iter(spec.submodule_search_locations)))))
+    return tuple(found)
+
+
 def worker_command(module: str, *arguments: str) -> list[str]:
     """The command that starts a module of the worker: isolated, without site-packages, without bytecode writing."""
     return [interpreter(), "-I", "-S", "-B", "-c", BOOT, policy_folder(), str(WORKER_FOLDER), module, *arguments]

@@ -41,7 +41,7 @@ class WorkerPlan:
     site: tuple[str, ...] = ()
     """Folders with installed packages, read-only inside."""
     folders: tuple[tuple[str, str], ...] = ()
-    """Packages of ours to load by folder: (name, folder)."""
+    """Modules of ours that can be imported by their place: (name, folder of a package or file)."""
     trusted: bool = False
     """Runs our own code: no language policy."""
     own_namespace: bool = False

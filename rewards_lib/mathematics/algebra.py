@@ -7,23 +7,15 @@ long or much memory: whoever calls it runs in a worker that can be stopped.
 from __future__ import annotations
 
 import logging
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 _DIGITS = 50
 _MAX_CHARACTERS = 2_000
 
 
-@cache
-def is_available() -> bool:
-    """Tell whether computer algebra is installed here: where reward code runs it need not be."""
-    return find_spec("latex2sympy2_extended") is not None and find_spec("sympy") is not None
-
-
 def are_equal(truth: str, answer: str) -> bool | None:
-    """Compare two normalised texts by sympy; None when the ground truth cannot be read, or sympy is not there."""
-    wanted = _read(truth) if is_available() else None
+    """Compare two normalised texts by sympy; None when the ground truth cannot be read."""
+    wanted = _read(truth)
     if wanted is None:
         return None
     found = _read(answer)

@@ -88,18 +88,19 @@ class Decision:
     answer_read: str = ""
 
 
-def decide(truth: str, answer: str, *, percent: Percent = "either") -> Decision:
+def decide(truth: str, answer: str, *, percent: Percent = "either", use_algebra: bool = True) -> Decision:
     r"""Compare an answer with a ground truth, both as written, without dollar signs or with.
 
     ``percent``: with "either" a percent sign on one side only may also be decoration (``28\\%`` is ``28`` and 0.28).
-    Never raises, from any thread; may take long only inside the algebra layer, which the caller's time limit ends.
+    Without ``use_algebra`` the last layer is left out. Never raises, from any thread; may take long only inside the
+    algebra layer, which the caller's time limit ends.
     """
     if len(answer) > MAX_CHARACTERS:
         return Decision(Verdict.EQUAL if truth.strip() == answer.strip() else Verdict.DIFFERENT, "identical")
     wanted, value = normalise(truth), normalise(answer)
     if not re.search(r"\w|\\[A-Za-z{]", wanted) or not is_balanced(wanted):
         return Decision(Verdict.UNREADABLE_TRUTH, "text")
-    comparison = _Comparison(percent)
+    comparison = _Comparison(percent, use_algebra)
     try:
         with _PRECISION:
             is_equal = comparison.compare(wanted, value)
@@ -120,8 +121,9 @@ def names_several(truth: str) -> bool:
 class _Comparison:
     """One comparison: True, False, or None when the ground truth is beyond every layer."""
 
-    def __init__(self, percent: Percent) -> None:
+    def __init__(self, percent: Percent, use_algebra: bool) -> None:
         self.percent = percent
+        self.use_algebra = use_algebra
         self.layer = "identical"
         self.read: tuple[str, str] | None = None
         """Truth and answer as exact numbers, where the two as a whole are."""
@@ -194,7 +196,7 @@ class _Comparison:
             return False
         nodes = [_parsed(f"({left})-({right})") for left, right in (equations[0], equations[1])]
         if nodes[0] is None or nodes[1] is None:
-            return algebra.are_equal(truth, answer)
+            return self.compare_by_algebra(truth, answer, is_truth_read=nodes[0] is not None)
         self.layer = "numeric"
         return are_proportional(nodes[0], nodes[1], truth + answer)
 
@@ -238,11 +240,8 @@ class _Comparison:
         if (wanted is None or found is None) and (has_words(truth) or has_words(answer)):
             self.layer = "text"
             return fold_words(truth) == fold_words(answer)
-        if wanted is not None and found is None and not algebra.is_available():
-            return False
         if wanted is None or found is None:
-            self.layer = "algebra"
-            return algebra.are_equal(truth, answer)
+            return self.compare_by_algebra(truth, answer, is_truth_read=wanted is not None)
         self.layer = "exact"
         try:
             exact = exact_value(wanted), exact_value(found)
@@ -260,6 +259,13 @@ class _Comparison:
         self.layer = "numeric"
         return self.compare_functions(truth, answer, wanted, found)
 
+    def compare_by_algebra(self, truth: str, answer: str, *, is_truth_read: bool) -> bool | None:
+        """Compare what the own parser does not read; without computer algebra an unreadable answer is no answer."""
+        if not self.use_algebra:
+            return False if is_truth_read else None
+        self.layer = "algebra"
+        return algebra.are_equal(truth, answer)
+
     def compare_functions(self, truth: str, answer: str, wanted: Node, found: Node) -> bool | None:
         """Compare two expressions of which one at least is irrational or has letters."""
         constant = integration_constant(wanted)
@@ -270,7 +276,7 @@ class _Comparison:
         except (OutOfDomainError, UnreadableError):
             return False
         if verdict is None:
-            return algebra.are_equal(truth, answer)
+            return self.compare_by_algebra(truth, answer, is_truth_read=False)
         return verdict or (not wanted.symbols() and not found.symbols() and _is_rounding(truth, answer, wanted, found))
 
 

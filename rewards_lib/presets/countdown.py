@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
 from rewards_lib.extraction import Extraction, fold_digits, graded_start, last_box, last_tag_body
+from rewards_lib.mathematics.numbers import read_number
 from rewards_lib.presets.grading import Missing, no_answer, read_field, shown, unusable
-from rewards_lib.presets.numbers import read_number
 from rewards_lib.presets.parameters import AFTER_THINK, field_path, number
 from rewards_lib.presets.registry import Bilingual, Example, preset
 

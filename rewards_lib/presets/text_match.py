@@ -11,8 +11,8 @@ from functools import lru_cache
 from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.extraction import Extraction, Span, extract
+from rewards_lib.mathematics.numbers import is_close, read_number
 from rewards_lib.presets.grading import graded_part, ground_truths, is_han, no_answer, prepare, shown, took, verdict
-from rewards_lib.presets.numbers import is_close, read_number
 from rewards_lib.presets.parameters import (
     ANSWER_FIELD,
     GRADING,

@@ -93,6 +93,7 @@ ALLOWED = frozenset(
         "zlib",
         "zoneinfo",
         "rl_types",
+        "reward_tools",
     ]
 )
 """Modules of the standard library that reward functions in the wild use and that do no harm behind a facade."""

@@ -10,6 +10,7 @@ import array
 import contextlib
 import gc
 import importlib
+import importlib.abc
 import importlib.util
 import json
 import os
@@ -60,7 +61,7 @@ class Zygote:
     def prepare(self) -> Row:
         """Import, confine this process, prove that children are confined, and say so."""
         sys.path.extend(self._config["site"])
-        _load_packages(self._config.get("folders", {}))
+        sys.meta_path.append(_FolderFinder(self._config.get("folders", {})))
         patches.install()
         _publish_rl_types()
         layers = self._confine_zygote()
@@ -271,16 +272,19 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     return message, list(found)
 
 
-def _load_packages(folders: dict[str, str]) -> None:
-    """Load packages of ours by folder, so that their parent folder need not be readable."""
-    for name, folder in folders.items():
-        init = os.path.join(folder, "__init__.py")
-        spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[folder])
-        if spec is None or spec.loader is None or not os.path.exists(init):
-            continue
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
+class _FolderFinder(importlib.abc.MetaPathFinder):
+    """Finds modules of ours by their place, so that the folder around them need not be readable, nor all imported."""
+
+    def __init__(self, places: dict[str, str]) -> None:
+        self._places = places
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002 -- the protocol
+        """Say where a module lies, None when it is none of ours."""
+        place = self._places.get(fullname)
+        if place is None or place.endswith(".py"):
+            return place and importlib.util.spec_from_file_location(fullname, place)
+        init = os.path.join(place, "__init__.py")
+        return importlib.util.spec_from_file_location(fullname, init, submodule_search_locations=[place])
 
 
 def _publish_rl_types() -> None:
