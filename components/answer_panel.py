@@ -7,10 +7,10 @@ import streamlit as st
 from components.findings_list import findings_list
 from components.i18n import _
 from components.result_table import result_table, rule_table
-from components.run_panel import LOG_CHARACTERS
-from components.shell import plain_sentences, show_failure
+from components.run_panel import log_view
+from components.shell import show_failure, show_result_error
 from components.state import Answer, Remembered
-from components.theme import duration
+from components.theme import TIER_COLOURS, duration
 from rewards_lib.contract import MixResult, write_json
 from rewards_lib.strict_json import JsonError
 
@@ -24,7 +24,7 @@ def badges(result: MixResult) -> str:
         f":gray-badge[{_('draft')} {result.mix_version[:6]}]",
     ]
     if result.isolation:
-        colour = {"A": "green", "B": "orange", "C": "red"}[result.isolation.tier]
+        colour = TIER_COLOURS[result.isolation.tier]
         parts.append(f":{colour}-badge[:material/shield: {_('isolation tier')} {result.isolation.tier}]")
     return "  ".join(parts)
 
@@ -55,7 +55,7 @@ def answer_panel(answer: Remembered[Answer], *, key: str) -> None:
     with st.container(key=f"{key}_json"):
         st.code(write_json(result.response()), language=None, wrap_lines=True)
     if result.error:
-        st.error(plain_sentences(result), title=_("Not everything was scored"), icon=":material/error:")
+        show_result_error(result)
     st.markdown(f"**{_('By completion')}**")
     result_table(result, answer.result.texts, key=f"{key}_completions", why=True)
     st.markdown(f"**{_('By rule')}**")
@@ -65,7 +65,4 @@ def answer_panel(answer: Remembered[Answer], *, key: str) -> None:
         with st.container(gap=None):
             findings_list(result.findings, key=f"{key}_finding")
     with st.expander(_("Log"), icon=":material/terminal:", key=f"{key}_log"):
-        st.code(result.logs[-LOG_CHARACTERS:] or _("(nothing printed)"), language=None, wrap_lines=True)
-        for rule in result.rules:
-            if rule.traceback:
-                st.code(rule.traceback, language=None, wrap_lines=True)
+        log_view(result)

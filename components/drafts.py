@@ -24,7 +24,7 @@ def open_draft(kind: str, name: str, default: Callable[[], dict[str, Any]]) -> O
     """The draft of this session, else of the store, else a new one (not yet saved) with the default content."""
     drafts = state.open_drafts.get()
     if (kind, name) not in drafts:
-        stored = next((draft for draft in cache.store().list_drafts(kind) if draft.name == name), None)
+        stored = cache.store().find_draft(kind, name)
         drafts[kind, name] = (
             OpenDraft(kind, name, stored.content, stored.revision, stored.saved_at)
             if stored
@@ -84,11 +84,15 @@ def conflict_panel(draft: OpenDraft, text_of: Callable[[dict[str, Any]], str] | 
     theirs = draft.conflict.theirs
     text_of = text_of or (lambda content: write_json(content, indent=1))
     with st.container(border=True, gap="xsmall", key=f"conflict_{draft.kind}"):
-        st.markdown(f"**{_('This draft was changed in another tab.')}** {_('Both texts are kept; nothing is lost.')}")
         if theirs:
+            told, kept = _("This draft was changed in another tab."), _("Both texts are kept; nothing is lost.")
             diff_view(text_of(theirs.content), text_of(draft.content), key=f"conflict_diff_{draft.kind}")
+        else:
+            told, kept = _("This draft was renamed or deleted in another tab."), _("Your text is still here.")
+        st.markdown(f"**{told}** {kept}")
         with st.container(horizontal=True, gap="xsmall"):
-            st.button(_("Keep mine"), key=f"keep_mine_{draft.kind}", on_click=_keep_mine, args=(draft,))
+            label = _("Keep mine") if theirs else _("Save it again")
+            st.button(label, key=f"keep_mine_{draft.kind}", on_click=_keep_mine, args=(draft,))
             if theirs:
                 taken = _("Take theirs, saved {time}", time=clock(theirs.saved_at))
                 st.button(taken, key=f"take_theirs_{draft.kind}", on_click=_take_theirs, args=(draft,))

@@ -64,7 +64,7 @@ def _state_of(name: str) -> str:
     if not versions:
         return _("draft")
     latest = versions[-1]
-    draft = next((one for one in cache.store().list_drafts("function") if one.name == name), None)
+    draft = cache.store().find_draft("function", name)
     same = draft is not None and draft.sha256 == latest.sha256
     return f"v{latest.number}" if same else _("draft over v{number}", number=latest.number)
 
@@ -136,12 +136,16 @@ def publish_dialog(draft: OpenDraft) -> None:
     """Ask for a note, then make the draft an immutable version."""
     versions = versions_of(draft.name)
     number = versions[-1].number + 1 if versions else 1
+    stored = cache.store().find_draft("function", draft.name)
+    unchanged = bool(versions and stored and not versions[-1].withdrawn_at and stored.sha256 == versions[-1].sha256)
 
     @st.dialog(_("Publish {name} as v{number}", name=draft.name, number=number))
     def ask() -> None:
         st.caption(_("A version never changes. Mixes name it as {reference}.", reference=f"{draft.name}@{number}"))
         note = st.text_input(_("Note: what changed"), key="publish_note", max_chars=200) or ""
-        if st.button(_("Publish v{number}", number=number), type="primary", key="publish_now"):
+        if unchanged:
+            st.info(_("Nothing changed since v{number}; there is nothing to publish.", number=number - 1))
+        if st.button(_("Publish v{number}", number=number), type="primary", key="publish_now", disabled=unchanged):
             if not _tried(lambda: cache.store().publish("function", draft.name, draft.content, note=note)):
                 return
             st.rerun()

@@ -12,8 +12,7 @@ from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib.contract import JsonObject, write_json
 from rewards_lib.errors import InputError, RewardConsoleError
-from rewards_lib.mix import Mix, read_mix, write_mix
-from rewards_lib.strict_json import read_json
+from rewards_lib.mix import MAX_NAME_LENGTH, Mix, mix_to_json, read_mix, write_mix
 
 MAX_FILE_MB = 1
 
@@ -30,7 +29,7 @@ def open_mix() -> OpenDraft:
 def read_draft(draft: OpenDraft) -> Mix:
     """The mix that the draft describes. Raises InputError with the JSON path of what is not valid yet."""
     if not draft.content.get("rules"):
-        raise InputError("This mix has no rule.", remedy="Add one on the left: math_accuracy is a good first.")
+        raise InputError("This mix has no rule.", remedy="Add one on Compose: math_accuracy is a good first.")
     return read_mix(write_json(draft.content | {"name": draft.name}))
 
 
@@ -59,10 +58,16 @@ def mix_menu(draft: OpenDraft) -> None:
         _rename_dialog(draft)
     elif action == "example":
         content = examples.math_mix()
-        use(str(content["name"]), content)
+        use(_free_name(str(content["name"])), content)
     elif action:
         state.mix_name.set(action.removeprefix("open:"))
         st.rerun()
+
+
+def _free_name(wanted: str) -> str:
+    """The wanted name, or with the first number behind it that no mix has: nothing composed is overwritten."""
+    taken = {one.name for one in cache.store().list_drafts("mix")}
+    return next(name for name in [wanted, *(f"{wanted}_{number}" for number in range(2, 1000))] if name not in taken)
 
 
 def use(name: str, content: JsonObject) -> None:
@@ -97,7 +102,7 @@ def _import_dialog() -> None:
             )
         )
         if st.button(_("Use this mix"), type="primary", key="mix_use"):
-            use(stored_name(mix.name), read_json(write_mix(mix)))
+            use(stored_name(mix.name), mix_to_json(mix))
 
     ask()
 
@@ -128,7 +133,7 @@ def _export_dialog(draft: OpenDraft) -> None:
 def _rename_dialog(draft: OpenDraft) -> None:
     @st.dialog(_("Rename the mix"))
     def ask() -> None:
-        name = (st.text_input(_("Name"), draft.name, key="mix_new_name", max_chars=80) or "").strip()
+        name = (st.text_input(_("Name"), draft.name, key="mix_new_name", max_chars=MAX_NAME_LENGTH) or "").strip()
         if st.button(_("Rename"), type="primary", disabled=not name or name == draft.name, key="mix_rename"):
             try:
                 cache.store().rename_draft("mix", draft.name, name)

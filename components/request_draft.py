@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components import cache, drafts, examples
+from components import cache, drafts, examples, scoring
 from components.i18n import _
-from components.mix_draft import read_draft
+from components.mix_draft import open_mix
 from components.state import OpenDraft
 from components.theme import count
-from rewards_lib.contract import Finding, MixResult, Payload
+from rewards_lib.contract import Finding, MixResult, Payload, write_json
 from rewards_lib.errors import InputError, NotFoundError
+from rewards_lib.function_sources import draft_version, from_content
+from rewards_lib.mix import read_mix
 from rewards_lib.payloads import read_payload
 from rewards_lib.strict_json import JsonError
 
@@ -55,9 +57,15 @@ class Read:
         shown = f"{size / 1000:.1f} kB" if size >= 1000 else f"{size} B"
         if self.payload is None:
             return shown
-        dialects = {"ark": _("Ark envelope"), "bare": _("bare request"), "dataset row": _("dataset row")}
+        names = {"ark": _("Ark envelope"), "bare": _("bare request"), "dataset row": _("dataset row")}
         number = len(self.payload.completions)
-        return " · ".join([dialects[self.payload.dialect], _("{count} completions", count=count(number)), shown])
+        return " · ".join(
+            [
+                names.get(self.payload.dialect, self.payload.dialect),
+                _("{count} completions", count=count(number)),
+                shown,
+            ]
+        )
 
 
 def read_request(text: str) -> Read:
@@ -70,21 +78,18 @@ def read_request(text: str) -> Read:
 
 def scorers() -> list[str]:
     """What a request can be scored with: ``mix:name`` and ``function:name``, the drafts of the store."""
-    found = [f"mix:{one.name}" for one in cache.store().list_drafts("mix")] or ["mix:math"]
-    return sorted(found) + sorted(f"function:{one.name}" for one in cache.store().list_drafts("function"))
+    open_mix()  # there is always one: the example, where nothing was composed yet
+    return [f"{kind}:{one.name}" for kind in ("mix", "function") for one in cache.store().list_drafts(kind)]
 
 
 def score_with(scorer: str, payload: Payload) -> MixResult:
     """Score a request with one of ``scorers``. Raises InputError or NotFoundError when it cannot be used."""
-    from components import scoring
-    from rewards_lib.function_sources import draft_version, from_content
-
     kind, _colon, name = scorer.partition(":")
-    if kind == "mix":
-        mix = read_draft(drafts.open_draft("mix", name, examples.math_mix))
-        return scoring.score(mix, payload)
-    draft = next((one for one in cache.store().list_drafts("function") if one.name == name), None)
+    draft = cache.store().find_draft(kind, name)
     if draft is None:
-        raise NotFoundError("There is no function {name} any more.", name=name)
-    function = from_content(name, draft.content, version=draft_version(draft.content))
-    return scoring.one_function(name, function, payload, limits=scoring.PAGE_LIMITS)
+        raise NotFoundError("There is no {kind} {name} any more.", kind=kind, name=name)
+    if kind == "mix":
+        return scoring.score(read_mix(write_json(draft.content | {"name": name})), payload)
+    return scoring.score_function(
+        name, from_content(name, draft.content, version=draft_version(draft.content)), payload
+    )

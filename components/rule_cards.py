@@ -16,7 +16,7 @@ from components.state import OpenDraft
 from components.theme import number, plain, rule_mark
 from rewards_lib.contract import Completion, JsonObject, Payload
 from rewards_lib.errors import InputError
-from rewards_lib.mix import MAX_RULES, MAX_WEIGHT, MIN_WEIGHT
+from rewards_lib.mix import MAX_NAME_LENGTH, MAX_RULES, MAX_WEIGHT, MIN_WEIGHT
 from rewards_lib.presets import Preset, check_params, find_preset, preset_names
 
 WEIGHT_STEP = 0.01
@@ -190,12 +190,7 @@ def _add(draft: OpenDraft, key: str) -> None:
 def free_name(wanted: str, rules: list[dict[str, Any]]) -> str:
     """The wanted name, or with the first number behind it that no rule has: names are metric columns."""
     taken = {rule["name"] for rule in rules}
-    number_behind = 2
-    name = wanted
-    while name in taken:
-        name = f"{wanted}_{number_behind}"
-        number_behind += 1
-    return name
+    return next(name for name in [wanted, *(f"{wanted}_{number}" for number in range(2, 100))] if name not in taken)
 
 
 def rename_dialog(draft: OpenDraft) -> None:
@@ -208,7 +203,9 @@ def rename_dialog(draft: OpenDraft) -> None:
     @st.dialog(_("Rename the rule"))
     def ask() -> None:
         rules = [dict(rule) for rule in draft.content["rules"]]
-        name = (st.text_input(_("Name"), rules[index]["name"], key="rule_new_name", max_chars=80) or "").strip()
+        name = (
+            st.text_input(_("Name"), rules[index]["name"], key="rule_new_name", max_chars=MAX_NAME_LENGTH) or ""
+        ).strip()
         taken = any(rule["name"] == name for number_, rule in enumerate(rules) if number_ != index)
         if taken:
             st.markdown(f":small[:red[{_('Another rule has this name; names are metric columns and must differ.')}]]")

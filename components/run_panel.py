@@ -9,11 +9,14 @@ import streamlit as st
 
 from components import drafts
 from components.i18n import _, say
-from components.state import OpenDraft, Remembered
-from components.theme import UNSCORED, count, duration, number, plain
-from rewards_lib.contract import MixResult, NetworkCall, RuleResult, ScoreState
+from components.result_table import tail
+from components.scoring import LIMITS
+from components.state import Answer, OpenDraft, Remembered
+from components.theme import TIER_COLOURS, UNSCORED, count, duration, number, plain
+from rewards_lib.contract import Finding, MixResult, NetworkCall, RuleResult, ScoreState
 
 LOG_CHARACTERS = 20_000
+LONG_LOG_LINES, LONG_LOG_PX = 15, 360
 
 
 def run_table(rule: RuleResult, texts: Sequence[str], *, key: str) -> None:
@@ -21,7 +24,7 @@ def run_table(rule: RuleResult, texts: Sequence[str], *, key: str) -> None:
     rows = [
         {
             "#": str(index + 1),
-            "completion": " ".join(texts[index].split())[-120:],
+            "completion": tail(texts[index]),
             "reward": number(score.value) if score.state is not ScoreState.ABSTAINED else _("abstains"),
             "why": say(score.why),
         }
@@ -72,41 +75,41 @@ def run_facts(rule: RuleResult, limit_seconds: float) -> str:
     if rule.memory_mb is not None:
         parts.append(f":gray[{_('memory')}] {rule.memory_mb:.0f} MB")
     if rule.isolation:
-        colour = {"A": "green", "B": "orange", "C": "red"}[rule.isolation.tier]
+        colour = TIER_COLOURS[rule.isolation.tier]
         parts.append(f":{colour}[:material/shield:] :gray[{_('isolation tier')} {rule.isolation.tier}]")
     return f":small[{'  :gray[·]  '.join(parts)}]"
 
 
-def last_run(run: Remembered[MixResult] | None, texts: Sequence[str], *, stale: bool, limit_seconds: float) -> None:
+def last_run(run: Remembered[Answer] | None, *, stale: bool) -> None:
     """Draw the panel of the last run; before the first one it says what to do."""
-    if run is None:
+    if run is None or run.result.result is None:
         st.caption(_("Not run yet. Press Run, or Ctrl+Enter in the editor: it runs on the sample above."))
         return
-    rule = run.result.rules[0]
+    result = run.result.result
     when = drafts.clock(run.at)
-    st.caption(_("{time}, before the last edit", time=when) if stale else when)
-    shown = list(texts[: len(rule.scores)]) + [""] * (len(rule.scores) - len(texts))
-    run_table(rule, shown, key="run_table")
-    st.markdown(run_sentence(run.result))
+    st.caption(_("{time}, before the last edit or on another sample", time=when) if stale else when)
+    run_table(result.rules[0], run.result.texts, key="run_table")
+    st.markdown(run_sentence(result))
     with st.container(key="run_facts"):
-        st.markdown(run_facts(rule, limit_seconds))
+        st.markdown(run_facts(result.rules[0], LIMITS.wall_seconds))
+
+
+def run_findings(result: MixResult | None) -> tuple[Finding, ...]:
+    """What a run found beside the check of the text: what was left out of its result."""
+    return tuple(one for one in result.findings if one.line is None) if result else ()
 
 
 def log_view(result: MixResult | None) -> None:
-    """What the function printed, and its traceback."""
-    if result is None or not (result.logs or result.rules[0].traceback):
+    """What the functions of a result printed, and the traceback of each that raised."""
+    tracebacks = [rule.traceback for rule in result.rules if rule.traceback] if result else []
+    if result is None or not (result.logs or tracebacks):
         st.caption(_("Nothing was printed. print() and logging show up here."))
         return
-    rule = result.rules[0]
-    if rule.traceback:
-        st.code(rule.traceback, language=None, wrap_lines=True)
+    for traceback in tracebacks:
+        st.code(traceback, language=None, wrap_lines=True)
     if result.logs:
-        st.code(
-            result.logs[-LOG_CHARACTERS:],
-            language=None,
-            wrap_lines=True,
-            height=min(360, 60 + result.logs.count("\n") * 20),
-        )
+        height = LONG_LOG_PX if result.logs.count("\n") > LONG_LOG_LINES else "content"
+        st.code(result.logs[-LOG_CHARACTERS:], language=None, wrap_lines=True, height=height)
 
 
 def network_view(draft: OpenDraft, calls: Sequence[NetworkCall]) -> list[str]:

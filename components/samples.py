@@ -9,7 +9,7 @@ from components.i18n import _, explain, say
 from components.theme import plain
 from rewards_lib.contract import Payload, write_json
 from rewards_lib.errors import InputError
-from rewards_lib.payloads import DIALECTS, read_payload
+from rewards_lib.payloads import bare, read_payload
 
 MAX_FILE_MB = 20
 MAX_SAMPLES = 500
@@ -84,7 +84,7 @@ def _file_dialog() -> None:
         st.caption(_("One JSON object a line: a sample with its completions, as a trainer sends it."))
         st.download_button(
             _("The present samples as such a file"),
-            "".join(write_json(DIALECTS["bare"][1](payload)) + "\n" for payload in all_samples()),
+            "".join(write_json(bare.encode(payload)) + "\n" for payload in all_samples()),
             "samples.jsonl",
             "application/jsonl",
             type="tertiary",
@@ -113,7 +113,7 @@ def edit_dialog() -> None:
 
     @st.dialog(_("The sample and its completions"), width="large")
     def ask() -> None:
-        shown = write_json(DIALECTS["bare"][1](current_sample()), indent=1)
+        shown = write_json(bare.encode(current_sample()), indent=1)
         text = st.text_area(_("Sample"), shown, height=420, key="sample_text", label_visibility="collapsed") or ""
         try:
             payload = read_payload(text)

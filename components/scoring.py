@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import streamlit as st
 
@@ -15,31 +14,30 @@ from components.i18n import _
 from components.state import Remembered, Slot
 from rewards_lib.contract import Completion, MixResult, Payload, write_json
 from rewards_lib.executor import Limits
-from rewards_lib.function_sources import resolver
+from rewards_lib.function_sources import function_alone, resolver
 from rewards_lib.mix import Mix
-from rewards_lib.payloads import DIALECTS
+from rewards_lib.payloads import bare
 from rewards_lib.scoring import ResolvedFunction, score_payload
 
-PAGE_LIMITS = Limits(wall_seconds=10.0)
-"""A page waits for its result; what takes longer is tested on the command line with --time-limit."""
+LIMITS = Limits()
+"""The same as on the command line: one input gives one result, wherever it is scored."""
 
 
-def score(mix: Mix, payload: Payload, *, limits: Limits = PAGE_LIMITS) -> MixResult:
+def score(mix: Mix, payload: Payload) -> MixResult:
     """Score a payload under a mix whose functions stand in the store. Raises InputError or NotFoundError."""
-    return score_payload(
-        mix,
-        payload,
-        executor=cache.executor(),
-        limits=limits,
-        resolve=resolver(folder=Path("stored functions"), store=cache.store()),
-    )
+    return score_payload(mix, payload, executor=cache.executor(), resolve=resolver(store=cache.store), limits=LIMITS)
 
 
 def question_of(mix: Mix, payload: Payload) -> str:
     """A fingerprint of everything that a result depends on: mix, functions' code, payload."""
-    resolve = resolver(folder=Path("stored functions"), store=cache.store())
-    functions = [str(resolve(rule)) for rule in mix.rules if rule.function]
-    return fingerprint(str(mix), *functions, write_json(DIALECTS["bare"][1](payload)))
+    resolve = resolver(store=cache.store)
+    functions = [resolve(rule).sha256 for rule in mix.rules if rule.function]
+    return fingerprint(str(mix), *functions, payload_text(payload))
+
+
+def payload_text(payload: Payload) -> str:
+    """The payload as JSON, to tell one from another."""
+    return write_json(bare.encode(payload))
 
 
 def fingerprint(*parts: str) -> str:
@@ -63,11 +61,7 @@ def with_completion(payload: Payload, text: str) -> Payload:
     return replace(payload, completions=(*payload.completions, Completion(text))) if text.strip() else payload
 
 
-def one_function(name: str, function: ResolvedFunction, payload: Payload, *, limits: Limits) -> MixResult:
+def score_function(name: str, function: ResolvedFunction, payload: Payload) -> MixResult:
     """Score a payload with one function alone, weight 1."""
-    from decimal import Decimal
-
-    from rewards_lib.mix import Rule
-
-    mix = Mix(name=name, rules=(Rule(name=name, weight=Decimal(1), function=name),))
-    return score_payload(mix, payload, executor=cache.executor(), limits=limits, resolve=lambda _rule: function)
+    mix, resolve = function_alone(name, function)
+    return score_payload(mix, payload, executor=cache.executor(), resolve=resolve, limits=LIMITS)

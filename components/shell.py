@@ -83,7 +83,7 @@ def _machine() -> None:
     """The state of the machine, never a click away."""
     tier = cache.isolation()
     words = {"A": _("full"), "B": _("without namespaces"), "C": _("reduced")}
-    colour = {"A": "green", "B": "orange", "C": "red"}[tier.tier]
+    colour = theme.TIER_COLOURS[tier.tier]
     st.space("xsmall")
     st.caption(_("This machine"))
     st.markdown(
@@ -138,8 +138,10 @@ def show_failure(error: RewardConsoleError, *, title: str | None = None) -> None
 
 
 def show_result_error(result: MixResult) -> None:
-    """Say what went wrong in a result: the sentence, then the author's own traceback where there is one."""
-    st.error(plain_sentences(result), title=_("Not everything was scored"), icon=":material/error:")
+    """Say what went wrong in a result, a sentence for each rule that failed."""
+    nothing = all(reward is None for reward in result.rewards)
+    title = _("Nothing was scored") if nothing else _("Not everything was scored")
+    st.error(plain_sentences(result), title=title, icon=":material/error:")
 
 
 def plain_sentences(result: MixResult) -> str:

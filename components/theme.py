@@ -13,6 +13,8 @@ import streamlit as st
 
 THIN_SPACE = "\u202f"
 UNSCORED = "—"
+TIER_COLOURS = {"A": "green", "B": "orange", "C": "red"}
+"""Markdown colours of the isolation tiers."""
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from decimal import Decimal
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.cli_rollouts import add_rollout_commands
 from rewards_lib.errors import InputError, RewardConsoleError, boundary
 from rewards_lib.strict_json import read_json, read_text
+
+if TYPE_CHECKING:
+    from rewards_lib.executor import Limits
+    from rewards_lib.mix import Mix
+    from rewards_lib.scoring import FunctionResolver
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="rewards_lib",
-        description="Rewards for fine-tuning language models: test, check, presets, metrics.",
+        description="Rewards for fine-tuning language models: write, test, prove and watch them.",
         epilog="Results are JSON on standard output. Exit status: 0 success, 1 the result is a failure, 2 bad input.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -79,7 +84,7 @@ def _add_test(commands: Commands) -> None:
     what.add_argument("--function", type=Path, metavar="F.py", help="a custom function: a file with reward_fn")
     what.add_argument("--preset", metavar="NAME", help="one preset; `presets` lists them")
     command.add_argument("--requirements", type=Path, metavar="R.txt", help="the function's requirements")
-    command.add_argument("--params", metavar="JSON", default="{}", help="the preset's parameters")
+    command.add_argument("--params", metavar="JSON", help="the preset's parameters")
     command.add_argument("--payload", required=True, metavar="P.json", help="the request; - reads standard input")
     command.add_argument("--time-limit", type=float, metavar="S", help="seconds the function may take (30)")
     command.add_argument(
@@ -106,36 +111,45 @@ def _test(options: argparse.Namespace) -> int:
     print_next(
         f"compose it on {CONSOLE_URL}/compose, or send this request on {CONSOLE_URL}/test"
         if result.status == "success"
-        else f"see it line by line on {CONSOLE_URL}/functions"
+        else f"mend what the error names and run this again; {CONSOLE_URL}/functions marks a function's lines"
     )
     return 0 if result.status == "success" else 1
 
 
-def _mix_of(options: argparse.Namespace) -> tuple[Any, Any]:
+def _mix_of(options: argparse.Namespace) -> tuple[Mix, FunctionResolver]:
     """The mix that the options name, and the resolver for its functions."""
-    from rewards_lib.function_sources import read_function, resolver
+    from rewards_lib.function_sources import function_alone, read_function, resolver
     from rewards_lib.mix import Mix, Rule, read_mix
     from rewards_lib.presets import check_params
     from rewards_lib.store import Store
 
-    one = Decimal(1)
+    _refuse_idle_flags(options)
     if options.mix:
         mix = read_mix(read_text(options.mix))
-        store = Store() if any(rule.function for rule in mix.rules) else None
-        return mix, resolver(folder=options.mix.parent, store=store, allow_hosts=options.allow_host)
+        return mix, resolver(folder=options.mix.parent, store=Store, allow_hosts=options.allow_host)
     if options.function:
         found = read_function(options.function, requirements=options.requirements)
-        rule = Rule(name=options.function.stem, weight=one, function=options.function.name)
-        from dataclasses import replace
-
         source = replace(found.source, allow_hosts=tuple(options.allow_host))
-        return Mix(name=rule.name, rules=(rule,)), lambda _: replace(found, source=source)
-    params = read_json(options.params, name="--params")
-    rule = Rule(name=options.preset, weight=one, preset=options.preset, params=check_params(options.preset, params))
-    return Mix(name=options.preset, rules=(rule,)), resolver(folder=Path())
+        return function_alone(options.function.stem, replace(found, source=source))
+    params = check_params(options.preset, read_json(options.params or "{}", name="--params"))
+    return Mix(
+        name=options.preset, rules=(Rule(name=options.preset, preset=options.preset, params=params),)
+    ), resolver()
 
 
-def _limits(time_limit: float | None) -> Any:
+def _refuse_idle_flags(options: argparse.Namespace) -> None:
+    """A flag that would do nothing is a mistake of the caller."""
+    idle = {
+        "--params": options.params is not None and not options.preset,
+        "--requirements": options.requirements is not None and not options.function,
+        "--allow-host": bool(options.allow_host) and bool(options.preset),
+    }
+    for flag, is_idle in idle.items():
+        if is_idle:
+            raise InputError("This flag does nothing here.", where=flag, remedy="Leave it out.")
+
+
+def _limits(time_limit: float | None) -> Limits:
     from rewards_lib.executor import Limits
 
     if time_limit is None:

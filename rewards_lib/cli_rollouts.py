@@ -71,8 +71,7 @@ def _mix_and_resolver(options: argparse.Namespace) -> tuple[Any, Any]:
     from rewards_lib.store import Store
 
     mix = read_mix(read_text(options.mix))
-    store = Store() if any(rule.function for rule in mix.rules) else None
-    return mix, resolver(folder=options.mix.parent, store=store, allow_hosts=options.allow_host)
+    return mix, resolver(folder=options.mix.parent, store=Store, allow_hosts=options.allow_host)
 
 
 def _limits(options: argparse.Namespace) -> Any:

@@ -7,21 +7,23 @@ version), or ``name@version``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError, NotFoundError
 from rewards_lib.executor import FunctionSource
-from rewards_lib.mix import Rule
+from rewards_lib.mix import Mix, Rule
 from rewards_lib.scoring import FunctionResolver, ResolvedFunction
 from rewards_lib.store import Store
 from rewards_lib.strict_json import read_text
 
 
-def resolver(*, folder: Path, store: Store | None = None, allow_hosts: Sequence[str] = ()) -> FunctionResolver:
-    """Find functions as files below ``folder`` first, then in ``store``.
+def resolver(
+    *, folder: Path | None = None, store: Callable[[], Store] | None = None, allow_hosts: Sequence[str] = ()
+) -> FunctionResolver:
+    """Find functions as files below ``folder`` first, then in the store, which is opened when it is first needed.
 
     ``allow_hosts`` are allowed to every function on top of what its rule allows. The resolver raises NotFoundError
     for a reference that leads nowhere and InputError for a file that cannot be read.
@@ -29,10 +31,10 @@ def resolver(*, folder: Path, store: Store | None = None, allow_hosts: Sequence[
 
     def resolve(rule: Rule) -> ResolvedFunction:
         reference = rule.function or ""
-        path = folder / reference
-        found = read_function(path) if path.is_file() else _stored(reference, folder, store)
+        path = folder / reference if folder else None
+        found = read_function(path) if path and path.is_file() else _stored(reference, folder, store)
         requirements = found.source.requirements
-        if rule.requirements:
+        if rule.requirements and folder:
             requirements = read_text(folder / rule.requirements)
         hosts = (*found.source.allow_hosts, *rule.allow_hosts, *allow_hosts)
         return replace(
@@ -47,6 +49,11 @@ def read_function(path: Path, *, requirements: Path | None = None) -> ResolvedFu
     """Read a function from a file. Raises InputError when it cannot be read."""
     source = FunctionSource(read_text(path), requirements=read_text(requirements) if requirements else "")
     return ResolvedFunction(source, version=f"{path.name} · {fingerprint(source.source)}")
+
+
+def function_alone(name: str, found: ResolvedFunction) -> tuple[Mix, FunctionResolver]:
+    """A mix of one function with weight 1, and the resolver that finds it."""
+    return Mix(name=name, rules=(Rule(name=name, function=name),)), lambda _rule: found
 
 
 def from_content(name: str, content: JsonObject, *, version: str) -> ResolvedFunction:
@@ -69,10 +76,13 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
 
 
-def _stored(reference: str, folder: Path, store: Store | None) -> ResolvedFunction:
+def _stored(reference: str, folder: Path | None, opened: Callable[[], Store] | None) -> ResolvedFunction:
     name, _, number = reference.partition("@")
-    if store is None or name.endswith(".py") or "/" in name:
+    if folder and (opened is None or name.endswith(".py") or "/" in name):
         raise NotFoundError("There is no file {reference} in {folder}.", reference=reference, folder=str(folder))
+    if opened is None:
+        raise NotFoundError("There is no function {reference}.", reference=reference)
+    store = opened()
     if number:
         if not number.isdigit():
             raise InputError(
@@ -83,7 +93,7 @@ def _stored(reference: str, folder: Path, store: Store | None) -> ResolvedFuncti
             )
         version = store.load_version("function", name, int(number))
         return from_content(name, version.content, version=f"v{version.number}")
-    draft = next((draft for draft in store.list_drafts("function") if draft.name == name), None)
+    draft = store.find_draft("function", name)
     if draft:
         return from_content(name, draft.content, version=draft_version(draft.content))
     version = store.load_version("function", name)

@@ -42,7 +42,7 @@ class ResolvedFunction:
 
     source: FunctionSource
     version: str
-    """For example ``reward.py · 7f3a9c`` or ``boxed_number@3``."""
+    """For example ``reward.py · 7f3a9c``, ``boxed_number · draft 7f3a9c`` or ``boxed_number · v3``."""
 
     @property
     def sha256(self) -> str:
@@ -307,9 +307,13 @@ def _preset_result(
     error = _preset_error(scores)
     return RuleResult(
         name=rule.name, weight=float(rule.weight), scores=tuple(scores), status="failure" if error else "success",
-        version=f"preset {rule.preset}", error=error, metrics=_mean_metrics(scores),
+        version=_preset_version(rule), error=error, metrics=_mean_metrics(scores),
         duration_ms=sum(run.duration_ms for run in runs), isolation=isolation,
     )  # fmt: skip
+
+
+def _preset_version(rule: Rule) -> str:
+    return f"preset {rule.preset} v{find_preset(rule.preset or '').version}"
 
 
 def _item_score(run: ItemRun) -> Score:

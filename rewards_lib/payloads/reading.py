@@ -29,7 +29,7 @@ def read_payload(text: str | bytes, *, name: str = "") -> Payload:
 
     The payload carries findings for likely accidents. Raises InputError with line and column, or with a JSON path.
     """
-    size = len(text)
+    size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_PAYLOAD_BYTES:
         raise InputError(
             "The request has {size_mb} MB; at most {limit_mb} MB are taken.",

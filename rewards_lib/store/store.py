@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from rewards_lib.contract import JsonObject
+from rewards_lib.errors import NotFoundError
 from rewards_lib.store.records import Draft, Kind, Version
 
 
@@ -62,6 +63,13 @@ class Store:
     def load_draft(self, kind: Kind, name: str) -> Draft:
         """Read a draft. Raises NotFoundError, which names the drafts there are."""
         return self._drafts.load(kind, name)
+
+    def find_draft(self, kind: Kind, name: str) -> Draft | None:
+        """Read a draft; None when there is none of that name."""
+        try:
+            return self._drafts.load(kind, name)
+        except NotFoundError:
+            return None
 
     def list_drafts(self, kind: Kind | None = None) -> tuple[Draft, ...]:
         """Read all drafts of a kind, or of all kinds, ordered by kind and name."""

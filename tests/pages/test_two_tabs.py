@@ -34,6 +34,6 @@ def test_a_draft_deleted_elsewhere_can_be_saved_anew(open_page):
     Store().delete_draft("mix", "math")
     page.number_input[0].set_value(0.7).run()
     assert not page.exception
-    assert "changed in another tab" in texts(page)
+    assert "renamed or deleted in another tab" in texts(page)
     page.button(key="keep_mine_mix").click().run()
     assert weight_in_store() == 0.7

@@ -122,7 +122,7 @@ def reward_fn(context, sample, completions):
     mix = Mix("m", (Rule("f", Decimal(3), function="reward.py"), Rule("e", Decimal(1), preset="exact_match")))
     result = score_payload(mix, payload("0.5", "x"), executor=executor, resolve=function(source))
     assert result.rewards == (7.0, 6.0)
-    assert [one.version for one in result.rules] == ["reward.py · test", "preset exact_match"]
+    assert [one.version for one in result.rules] == ["reward.py · test", "preset exact_match v1"]
 
 
 def test_a_function_that_raises_leaves_every_completion_unscored_with_its_line(executor):
