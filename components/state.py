@@ -117,18 +117,6 @@ class Remembered(Generic[T]):
     at: datetime
 
 
-composed: Slot[Remembered[MixResult] | None] = Slot("composed", _none)
-
-# --- Functions -----------------------------------------------------------------------------------------------------
-
-function_name: Slot[str | None] = Slot("function_name", _none)
-last_runs: Slot[dict[str, Remembered[MixResult]]] = Slot("last_runs", dict)
-"""By function: the last run and the source it ran."""
-go_to_line: Slot[int | None] = Slot("go_to_line", _none)
-
-# --- Test ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Answer:
     """What a request was answered with."""
@@ -139,6 +127,18 @@ class Answer:
     """What it was scored with: ``mix:name`` or ``function:name``."""
     texts: tuple[str, ...] = ()
     """The completions' texts, for the table."""
+
+
+composed: Slot[Remembered[MixResult] | None] = Slot("composed", _none)
+
+# --- Functions -----------------------------------------------------------------------------------------------------
+
+function_name: Slot[str | None] = Slot("function_name", _none)
+last_runs: Slot[dict[str, Remembered[Answer]]] = Slot("last_runs", dict)
+"""By function: the last run and the source it ran."""
+go_to_line: Slot[int | None] = Slot("go_to_line", _none)
+
+# --- Test ----------------------------------------------------------------------------------------------------------
 
 
 tested_with: Slot[str | None] = Slot("tested_with", _none)
@@ -160,6 +160,8 @@ class MetricFile:
     data: bytes
     digest: str
     """Of the content; what was read of it is cached under this name."""
+    path: str = ""
+    """Where it lies on the console's machine, if it is followed while it is written; then ``data`` is empty."""
 
 
 metric_files: Slot[tuple[MetricFile, ...]] = Slot("metric_files", tuple)
@@ -167,3 +169,11 @@ metric_x: Slot[dict[str, str]] = Slot("metric_x", dict)
 """By digest: the column chosen to count the steps."""
 metric_uploads: Slot[int] = Slot("metric_uploads", int)
 """Raised after each upload, so that the uploader starts empty."""
+metric_thresholds: Slot[dict[str, dict[str, float]]] = Slot("metric_thresholds", dict)
+"""By rule: the thresholds this visitor changed."""
+metric_own_rules: Slot[str] = Slot("metric_own_rules", str)
+"""Rules of the visitor's own, as YAML."""
+metric_focus: Slot[tuple[str, int]] = Slot("metric_focus", lambda: ("", 0))
+"""The chart to scroll to, and how many times one was asked for."""
+metric_link_read: Slot[bool] = Slot("metric_link_read", bool)
+"""Whether the address that was opened has been followed."""
