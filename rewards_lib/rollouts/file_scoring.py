@@ -129,7 +129,7 @@ def score_file(
     grouped = GroupedRollouts(file, on_bad_row=bad_rows.keep)
     bad_rows.close()
     run = _description(file, version, options)
-    journal, output = Journal(out), GrowingOutput(out)
+    journal, output = Journal(out), GrowingOutput(out, is_scattered=grouped.is_scattered)
     earlier = journal.resume(run) if options.resume else None
     progress = earlier or Progress(0, 0, Tally())
     output.open(progress.size)
@@ -150,6 +150,8 @@ def score_file(
     finally:
         output.close()
         journal.close(complete=is_complete)
+    if is_complete:
+        output.discard_growing()
     return FileScore(
         progress.tally, grouped.groups, grouped.bad_rows, tuple(bad_rows.first), file, out, version,
         time.monotonic() - started, earlier.tally.rollouts if earlier else 0, is_complete,
@@ -227,10 +229,11 @@ def _scorers(
             yield lambda chunks: map(scorer.score, chunks)
         return
     with ExitStack() as stack:
+        # The threads are left last: they wait for answers, which end when the processes do.
+        threads = stack.enter_context(ThreadPoolExecutor(options.workers, thread_name_prefix="chunk"))
         idle: queue.SimpleQueue[WorkerProcess] = queue.SimpleQueue()
         for _ in range(options.workers):
             idle.put(stack.enter_context(WorkerProcess(mix, functions, options.limits, version)))
-        threads = stack.enter_context(ThreadPoolExecutor(options.workers, thread_name_prefix="chunk"))
 
         def score_one(chunk: list[Rollout]) -> ChunkResult:
             worker = idle.get()

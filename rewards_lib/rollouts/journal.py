@@ -63,11 +63,13 @@ class Journal:
         return None if last is None else Progress(last["chunks"], last["size"], Tally.from_json(last["tally"]))
 
     def start(self, run: JsonObject, progress: Progress | None) -> None:
-        """Open the journal, with the earlier run's progress where one goes on."""
-        self._file = self.path.open("wb")
+        """Open the journal, with the earlier run's progress where one goes on; at no moment is that progress lost."""
+        fresh = self.path.with_name(self.path.name + ".new")
+        self._file = fresh.open("wb")
         self._append({"run": run})
         if progress is not None:
             self.add(progress)
+        fresh.replace(self.path)
 
     def add(self, progress: Progress) -> None:
         """Note that the output is whole up to here."""

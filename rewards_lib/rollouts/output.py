@@ -1,6 +1,7 @@
 """Where scored lines go: a JSONL file as it grows, and from it the wished form when the run is complete.
 
-Invariant: the finished file appears under its name at once and whole, unless it is the growing JSONL itself.
+Invariant: the finished file appears under its name at once and whole, unless it is the growing JSONL itself; until the
+journal is gone the growing file is there, so that a kill while finishing costs nothing.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ _JSON_COLUMNS = ("sample", "completion", "metrics", "recorded", "meta")
 class GrowingOutput:
     """The lines of a run, appended chunk by chunk."""
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, *, is_scattered: bool) -> None:
         self.out = out
         self.kind = "parquet" if out.suffix == ".parquet" else "gzip" if out.suffix == ".gz" else "jsonl"
-        self.growing = out if self.kind == "jsonl" else out.with_name(out.name + ".part")
+        is_final = self.kind == "jsonl" and not is_scattered
+        self.growing = out if is_final else out.with_name(out.name + ".part")
         self._file: IO[bytes] | None = None
 
     def open(self, size: int) -> None:
@@ -63,33 +65,43 @@ class GrowingOutput:
             self._file.close()
 
     def finish(self, reorder: Callable[[IO[bytes], IO[bytes]], None] | None) -> None:
-        """Bring the lines into the file's order where they are not, then into the wished form."""
+        """Bring the lines into the file's order where they are not, then into the wished form, under its name."""
         self.close()
-        if reorder is not None:
-            ordered = self.out.with_name(self.out.name + ".ordered")
-            with self.growing.open("rb") as lines, ordered.open("wb") as target:
-                reorder(lines, target)
-            ordered.replace(self.growing)
-        if self.kind == "jsonl":
+        if self.growing == self.out:
             return
-        whole = self.out.with_name(self.out.name + ".whole")
-        if self.kind == "gzip":
-            # No name and no time in the header: the same lines give the same bytes.
-            with (
-                self.growing.open("rb") as lines,
-                whole.open("wb") as raw,
-                gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as target,
-            ):
-                shutil.copyfileobj(lines, target)
-        else:
-            _write_parquet(self.growing, whole)
+        lines, whole = self.growing, self.out.with_name(self.out.name + ".whole")
+        ordered = self.out.with_name(self.out.name + ".ordered")
+        if reorder is not None:
+            with lines.open("rb") as source, ordered.open("wb") as target:
+                reorder(source, target)
+            lines = ordered
+        _FORMS[self.kind](lines, whole)
         whole.replace(self.out)
-        self.growing.unlink()
+        ordered.unlink(missing_ok=True)
+
+    def discard_growing(self) -> None:
+        """Remove the growing file where the finished one stands beside it."""
+        if self.growing != self.out:
+            self.growing.unlink(missing_ok=True)
 
     def _opened(self) -> IO[bytes]:
         if self._file is None:
             raise ValueError("the output is not open")
         return self._file
+
+
+def _write_gzip(lines: Path, target: Path) -> None:
+    # No name and no time in the header: the same lines give the same bytes.
+    with (
+        lines.open("rb") as source,
+        target.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed,
+    ):
+        shutil.copyfileobj(source, packed)
+
+
+def _write_jsonl(lines: Path, target: Path) -> None:
+    shutil.copyfile(lines, target)
 
 
 def _write_parquet(lines: Path, target: Path) -> None:
@@ -124,3 +136,8 @@ def _parquet_row(row: dict[str, Any], names: list[str]) -> dict[str, Any]:
     rules = {f"rules.{name}": row["rules"].get(name) for name in names}
     shaped = {key: json.dumps(row[key], ensure_ascii=False) if key in row else None for key in _JSON_COLUMNS}
     return flat | rules | shaped
+
+
+_FORMS: dict[str, Callable[[Path, Path], None]] = {
+    "jsonl": _write_jsonl, "gzip": _write_gzip, "parquet": _write_parquet,
+}  # fmt: skip

@@ -36,8 +36,9 @@ class WorkerProcess:
 
     def __init__(self, mix: Mix, functions: Mapping[str, ResolvedFunction], limits: Limits, version: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, str(_PROJECT_FOLDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+            [sys.executable, "-c", _START, str(_PROJECT_FOLDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            start_new_session=True,  # an interrupt of the terminal is for the parent, which ends its workers
+        )  # fmt: skip
         self._send(
             {
                 "mix": write_mix(mix),

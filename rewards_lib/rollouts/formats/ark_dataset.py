@@ -1,4 +1,7 @@
-"""An Ark dataset row with completions added: ``{"messages", "extra"?, "tools"?, "completions"}``; a row is a group."""
+"""A payload a line, in any of its dialects: the Ark envelope, the bare form, a dataset row with completions.
+
+A row is a group.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ from rewards_lib.rollouts.rollout import Recorded, Rollout, finite
 
 
 def matches(row: JsonObject) -> bool:
-    """Messages or a sample, without the metadata of an evaluation."""
-    return ("completions" in row and ("messages" in row or "sample" in row)) or "messages" in row
+    """Messages, or a sample with completions, also in an envelope."""
+    body = _body(row)
+    return "messages" in body or {"sample", "completions"} <= body.keys()
 
 
 def read(row: JsonObject, line: int) -> list[Rollout]:
     """Read one row: a rollout for each completion, with its entry of ``rewards`` where the row has them."""
+    row = _body(row)
     body = row["sample"] if isinstance(row.get("sample"), dict) else row
     sample = read_sample(body, "").to_json()
     if "completions" not in row:
@@ -36,3 +41,9 @@ def read(row: JsonObject, line: int) -> list[Rollout]:
         )
         for place, completion in enumerate(read_completions(row, ""), 1)
     ]
+
+
+def _body(row: JsonObject) -> JsonObject:
+    """Take a payload out of its envelope."""
+    data = row.get("data")
+    return data if isinstance(data, dict) else row

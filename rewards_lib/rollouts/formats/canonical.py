@@ -14,7 +14,7 @@ _KNOWN = {"id", "group", "sample", "completion", "completion_ids", "usage", "rew
 
 def matches(row: JsonObject) -> bool:
     """A sample and one completion beside it."""
-    return "sample" in row and ("completion" in row or "rules" not in row)
+    return "sample" in row and "completions" not in row
 
 
 def read(row: JsonObject, line: int) -> list[Rollout]:

@@ -30,6 +30,21 @@ def own(source):
     return lambda _rule: ResolvedFunction(FunctionSource(source), "own.py · test")
 
 
+class FunctionFiles:
+    """A function and a mix of it as files."""
+
+    def __init__(self, folder, source):
+        (folder / "own.py").write_text(source)
+        self.mix = folder / "own.json"
+        self.mix.write_text(json.dumps(OWN))
+
+
+def wait_for_output(running, path):
+    deadline = time.monotonic() + 60
+    while running.poll() is None and time.monotonic() < deadline and not (path.exists() and path.stat().st_size):
+        os.sched_yield()
+
+
 def many(groups, size=4):
     return [
         row(f"it is {n + k}", prompt=f"p{n}", answer=str(n), group=f"g{n}") for n in range(groups) for k in range(size)
@@ -126,9 +141,7 @@ def test_a_killed_run_goes_on_behind_its_last_whole_chunk(write, tmp_path):
     running = subprocess.Popen(
         [*command, "--out", str(cut), "--workers", "2"], cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 60
-    while running.poll() is None and time.monotonic() < deadline and not (cut.exists() and cut.stat().st_size):
-        os.sched_yield()
+    wait_for_output(running, cut)
     running.send_signal(signal.SIGKILL)
     running.wait()
     with cut.open("ab") as torn:
@@ -136,6 +149,24 @@ def test_a_killed_run_goes_on_behind_its_last_whole_chunk(write, tmp_path):
     done = subprocess.run([*command, "--out", str(cut), "--resume"], check=True, cwd=root, capture_output=True)
     assert json.loads(done.stdout)["rollouts"] == 240
     assert cut.read_bytes() == whole.read_bytes()
+
+
+def test_an_interrupted_run_ends_at_once_and_says_how_to_go_on(write, tmp_path):
+    slow = FunctionFiles(tmp_path, "import time\n" + COUNTS.replace("    texts", "    time.sleep(0.2)\n    texts"))
+    path, out = write(many(100)), tmp_path / "out.jsonl"
+    command = [
+        sys.executable, "-m", "rewards_lib", "score", "--mix", slow.mix, "--rollouts", path, "--out", out,
+        "--chunk-size", "4", "--workers", "2",
+    ]  # fmt: skip
+    running = subprocess.Popen(
+        list(map(str, command)), cwd=Path(__file__).parents[3], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    wait_for_output(running, out)
+    running.send_signal(signal.SIGINT)
+    answer, _ = running.communicate(timeout=20)
+    assert running.returncode == 1
+    assert "--resume" in json.loads(answer)["error"]
+    assert out.with_name("out.jsonl.journal").exists()
 
 
 def test_going_on_with_another_mix_is_refused(write, score):

@@ -131,6 +131,12 @@ def test_an_ark_row_is_a_group_and_a_row_without_completions_is_kept_apart(write
     assert isinstance(found[2], BadRow)
 
 
+def test_a_payload_a_line_is_read_with_and_without_its_envelope(write):
+    bare = {"sample": {"messages": [USER], "extra": {"answer": "2"}}, "completions": ["2"]}
+    name, found = read(write([bare, {"data": bare, "method": "POST"}]))
+    assert (name, [one.text for one in found]) == ("ark_dataset", ["2", "2"])
+
+
 def test_a_scored_line_needs_no_sample(write):
     name, [found] = read(write([SCORED]))
     assert (name, found.recorded.reward, found.recorded.rules) == ("scored", 1.1, {"x": 1.0, "y": None})
