@@ -5,6 +5,8 @@ each completion a finite reward or none with a reason, never an invented number.
 process of its own, within limits. The console, the command line and the service call the same functions.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from rewards_lib.contract import (
     Completion,
     Finding,
@@ -18,13 +20,20 @@ from rewards_lib.contract import (
 )
 from rewards_lib.errors import InputError, RewardConsoleError
 
+if TYPE_CHECKING:
+    from rewards_lib.executor import Executor
+    from rewards_lib.mix import Mix, read_mix
+    from rewards_lib.scoring import score_payload
+
 __version__ = "0.1.0"
 
 __all__ = [
     "Completion",
+    "Executor",
     "Finding",
     "InputError",
     "Isolation",
+    "Mix",
     "MixResult",
     "Payload",
     "RewardConsoleError",
@@ -33,4 +42,17 @@ __all__ = [
     "Score",
     "ScoreState",
     "__version__",
+    "read_mix",
+    "score_payload",
 ]
+
+_HOMES = {"Executor": "executor", "Mix": "mix", "read_mix": "mix", "score_payload": "scoring"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is heavy when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

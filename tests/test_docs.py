@@ -54,7 +54,15 @@ def test_every_payload_dialect_has_its_heading_and_its_example_reads():
     assert [decode(example).dialect for example in examples] == list(DIALECTS)
 
 
-@pytest.mark.parametrize("command", ["test", "check", "presets", "score", "analyze", "compare", "attack", "metrics"])
+def commands():
+    """The commands that the parser knows, by its own help."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rewards_lib", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return re.findall(r"^    ([a-z][a-z-]+) ", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", commands())
 def test_every_command_explains_itself(command):
     done = subprocess.run(
         [sys.executable, "-m", "rewards_lib", command, "--help"], cwd=ROOT, capture_output=True, text=True, check=False
@@ -93,3 +101,23 @@ def test_nothing_committed_names_a_registry_or_a_path_of_one_machine():
         if path.is_file() and path.suffix not in {".png", ".ico"}:
             named += [name] if hosts.search(path.read_text(encoding="utf-8", errors="replace")) else []
     assert named == []
+
+
+def test_the_commands_of_the_readme_run():
+    text = (ROOT / "README.md").read_text()
+    lines = [line.partition("#")[0].split() for line in text.splitlines() if line.startswith(".venv/bin/python -m")]
+    assert len(lines) >= 5
+    for line in lines:
+        done = subprocess.run([sys.executable, *line[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (line, done.stderr)
+
+
+def test_the_reward_of_the_readme_earns_what_it_should():
+    from rewards_lib.executor import Executor, FunctionSource
+    from rewards_lib.payloads import read_payload
+
+    source = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0]
+    payload = read_payload((ROOT / "examples/payloads/ark_envelope.json").read_text())
+    with Executor() as executor:
+        run = executor.run_function(FunctionSource(source), payload)
+    assert [score.value for score in run.scores] == [1.0, 1.0, 0.0], run.error
