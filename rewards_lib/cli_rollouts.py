@@ -140,7 +140,9 @@ def _add_analyze(commands: Commands) -> None:
         "model is ready for RL. Takes what `score` wrote, or a trainer's own file with its rewards.",
     )
     command.add_argument("file", type=Path, metavar="SCORED")
-    command.add_argument("--mix", type=Path, metavar="M.json", help="the mix, for the rules' weights")
+    command.add_argument(
+        "--what-if", type=Path, metavar="M.json", help="as if the rules had the weights of this mix, without scoring"
+    )
     command.add_argument("--right-from", type=float, metavar="R", help="the reward from which a rollout is right")
     command.add_argument("--by", metavar="FIELD", help="the same figures by a field of sample.extra")
     _add_reading(command)
@@ -149,12 +151,15 @@ def _add_analyze(commands: Commands) -> None:
 
 def _analyze(options: argparse.Namespace) -> int:
     from rewards_lib.mix import read_mix
-    from rewards_lib.rollouts import analyze, open_rollouts, read_table
+    from rewards_lib.rollouts import analyze, open_rollouts, read_table, reweigh
 
     file = open_rollouts(options.file, **_reading(options))
     table = read_table(file, by=options.by)
-    mix = read_mix(read_text(options.mix)) if options.mix else None
-    print_result(analyze(table, right=options.right_from, mix=mix))
+    weights = None
+    if options.what_if:
+        wanted = {rule.name: rule.weight for rule in read_mix(read_text(options.what_if)).rules}
+        table, weights = reweigh(table, wanted), {name: float(weight) for name, weight in wanted.items()}
+    print_result(analyze(table, right=options.right_from, weights=weights))
     _warn_of_journal(options.file)
     print_next(f"see the groups one by one on {CONSOLE_URL}/rollouts")
     return 0

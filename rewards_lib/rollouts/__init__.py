@@ -10,7 +10,7 @@ from rewards_lib.rollouts.file_scoring import FileScore, ScoreOptions, score_fil
 from rewards_lib.rollouts.formats import FORMATS
 from rewards_lib.rollouts.formats.columns import ColumnMap
 from rewards_lib.rollouts.reading import RolloutFile, open_rollouts
-from rewards_lib.rollouts.reward_table import RewardTable, read_table
+from rewards_lib.rollouts.reward_table import RewardTable, read_table, reweigh
 from rewards_lib.rollouts.rollout import BadRow, Recorded, Rollout
 
 __all__ = [
@@ -29,5 +29,6 @@ __all__ = [
     "compare",
     "open_rollouts",
     "read_table",
+    "reweigh",
     "score_file",
 ]

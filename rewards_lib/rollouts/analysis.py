@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rewards_lib.contract import JsonObject, Sentence, sentence
-from rewards_lib.mix import Mix
 from rewards_lib.rollouts.advantages import advantages, gdpo
 from rewards_lib.rollouts.group_statistics import (
     BEST_OF_N,
@@ -30,18 +29,20 @@ if TYPE_CHECKING:
 _FEW_ROWS = 10
 
 
-def analyze(table: RewardTable, *, right: float | None = None, mix: Mix | None = None) -> JsonObject:
+def analyze(
+    table: RewardTable, *, right: float | None = None, weights: Mapping[str, float] | None = None
+) -> JsonObject:
     """Analyse the rewards of a file; the result is what ``analyze`` prints.
 
-    ``right`` is the reward from which a rollout counts as right, else half of the largest observed. ``mix`` gives the
-    rules' weights; without it they are found from the rewards where that is certain.
+    ``right`` is the reward from which a rollout counts as right, else half of the largest observed. ``weights``
+    are the rules'; without them they are found from the rewards where that is certain.
     """
     import numpy as np
 
     threshold = right_from(table) if right is None else right
     groups = group_table(table, right=threshold)
     is_unscored = np.isnan(table.rewards)
-    weights = _weights_of(mix) if mix is not None else find_weights(table)
+    weights = find_weights(table) if weights is None else dict(weights)
     values = {name: of(groups) for name, of in BEST_OF_N.items()}
     return {
         "status": "success",
@@ -170,10 +171,6 @@ def _metric(column: Numbers) -> JsonObject:
     return {key: row[key] for key in ("mean", "min", "max", "n")}
 
 
-def _weights_of(mix: Mix) -> dict[str, float]:
-    return {rule.name: float(rule.weight) for rule in mix.rules}
-
-
 def _pair(found: tuple[float, float] | None) -> list[float] | None:
     return None if found is None else list(found)
 
@@ -189,5 +186,5 @@ def _notes(table: RewardTable, groups: GroupTable, weights: Any) -> list[Sentenc
             )
         )
     if len(table.rules) > 1 and weights is None:
-        notes.append(sentence("The rewards do not settle the rules' weights; give the mix to see GDPO."))
+        notes.append(sentence("The rewards do not settle the rules' weights; GDPO needs them."))
     return notes

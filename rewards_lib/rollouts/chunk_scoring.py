@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rewards_lib.contract import JsonObject, MixResult, ScoreState
+from rewards_lib.contract import Isolation, JsonObject, MixResult, ScoreState
 from rewards_lib.executor import Executor, Limits
 from rewards_lib.mix import Mix
 from rewards_lib.rollouts.grouping import calls_of
@@ -26,6 +26,8 @@ class ChunkResult:
 
     lines: list[str]
     tally: Tally
+    isolation: Isolation | None
+    """The weakest of the chunk's calls; None when nothing was run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,18 @@ class ChunkScorer:
         tally = Tally()
         for rollout, row in zip(rollouts, rows, strict=True):
             tally.count(row["reward"], line=rollout.line, error=row.get("error", ""))
-        return ChunkResult([write_line(row) for row in rows], tally)
+        return ChunkResult([write_line(row) for row in rows], tally, weakest(result.isolation for result in results))
 
     def _without_completion(self, rollout: Rollout) -> JsonObject:
         """The line of a rollout that holds nothing to score."""
         row = _head(rollout) | {"reward": None, "rules": {rule.name: None for rule in self.mix.rules}}
         row |= {"status": "failure", "error": "The rollout has no completion.", "mix_version": self.version}
         return row | _tail(rollout)
+
+
+def weakest(found: Iterable[Isolation | None]) -> Isolation | None:
+    """The least confined of several runs speaks for them all; None when there is none."""
+    return max((one for one in found if one is not None), key=lambda one: one.tier, default=None)
 
 
 def scored_row(rollout: Rollout, result: MixResult, index: int, functions: Collection[str]) -> JsonObject:

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from rewards_lib.contract import JsonObject
+from rewards_lib.contract import Isolation, JsonObject
 from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.executor import Executor, Limits
 from rewards_lib.mix import Mix, mix_version
-from rewards_lib.rollouts.chunk_scoring import ChunkResult, ChunkScorer
+from rewards_lib.rollouts.chunk_scoring import ChunkResult, ChunkScorer, weakest
 from rewards_lib.rollouts.formats.columns import ColumnMap
 from rewards_lib.rollouts.grouping import FIRST_CHUNK, GroupedRollouts
 from rewards_lib.rollouts.journal import Journal, Progress
@@ -69,6 +69,8 @@ class FileScore:
     seconds: float
     resumed_at: int
     """Rollouts that an earlier run had scored already."""
+    isolation: Isolation | None
+    """Of this run; None when it had nothing left to score."""
     is_complete: bool
     """False when the run was cancelled."""
 
@@ -92,6 +94,7 @@ class FileScore:
                 cause.to_json() for cause in sorted(tally.causes.values(), key=lambda cause: -cause.count)
             ],
             "bad_rows": self.bad_rows, "first_bad_rows": [row.to_json() for row in self.first_bad_rows],
+            "isolation": self.isolation.to_json() if self.isolation else None,
             "mix_version": self.mix_version, "resumed_at": self.resumed_at, "seconds": round(self.seconds, 3),
             "rollouts_per_second": round(new / self.seconds, 1) if self.seconds > 0 else None,
         }  # fmt: skip
@@ -134,11 +137,11 @@ def score_file(
     progress = earlier or Progress(0, 0, Tally())
     output.open(progress.size)
     journal.start(run, earlier)
-    is_complete = False
+    is_complete, isolation = False, None
     try:
         with _scorers(mix, functions, options, version, executor) as score:
-            for reached in _scored(grouped, options, score, output, journal, progress):
-                progress = reached
+            for reached, confined in _scored(grouped, options, score, output, journal, progress):
+                progress, isolation = reached, weakest([isolation, confined])
                 if on_progress is not None:
                     on_progress(progress.tally.rollouts, grouped.rollouts)
                 _stop_early(progress.tally, options)
@@ -154,7 +157,7 @@ def score_file(
         output.discard_growing()
     return FileScore(
         progress.tally, grouped.groups, grouped.bad_rows, tuple(bad_rows.first), file, out, version,
-        time.monotonic() - started, earlier.tally.rollouts if earlier else 0, is_complete,
+        time.monotonic() - started, earlier.tally.rollouts if earlier else 0, isolation, is_complete,
     )  # fmt: skip
 
 
@@ -198,8 +201,8 @@ def _stop_early(tally: Tally, options: ScoreOptions) -> None:
 def _scored(
     grouped: GroupedRollouts, options: ScoreOptions, score: ScoreChunks, output: GrowingOutput, journal: Journal,
     progress: Progress,
-) -> Iterator[Progress]:  # fmt: skip
-    """Score the chunks that are left, write them, and yield how far the run has come after each."""
+) -> Iterator[tuple[Progress, Isolation | None]]:  # fmt: skip
+    """Score the chunks that are left, write them, and yield how far the run has come after each, and how confined."""
     chunks = enumerate(grouped.chunks(options.chunk_size))
     left = (chunk for number, chunk in chunks if number >= progress.chunks)
     for result in score(left):
@@ -209,7 +212,7 @@ def _scored(
         tally.add(result.tally)
         progress = Progress(progress.chunks + 1, size, tally)
         journal.add(progress)
-        yield progress
+        yield progress, result.isolation
 
 
 # --- who scores ----------------------------------------------------------------------------------------------------

@@ -5,14 +5,17 @@ Invariant: every column has one entry a rollout, in the order of the file; NaN m
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from rewards_lib.contract import Completion
 from rewards_lib.errors import InputError
+from rewards_lib.mix import weighted_sum
 from rewards_lib.rollouts.reading import RolloutFile
 from rewards_lib.rollouts.rollout import BadRow, Rollout
 
@@ -110,3 +113,27 @@ def _short_names(metrics: Mapping[str, array[float]], rules: Collection[str]) ->
     shorts = {name: name.partition("/")[2] if name.partition("/")[0] in rules else name for name in metrics}
     owners = Counter(shorts.values())
     return {shorts[name] if owners[shorts[name]] == 1 else name: column for name, column in metrics.items()}
+
+
+def reweigh(table: RewardTable, weights: Mapping[str, Decimal]) -> RewardTable:
+    """What the rewards would be under other weights, without scoring again.
+
+    A rollout for which a rule failed stays unscored; one that was scored adds up the rules that gave it something.
+    Raises InputError when the weights do not name exactly the rules of the table.
+    """
+    import numpy as np
+
+    if set(weights) != set(table.rules):
+        raise InputError(
+            "The weights must name the rules of the file: {rules}.", rules=", ".join(table.rules) or "it has none"
+        )
+    columns = np.stack([table.rules[name] for name in weights], axis=1)
+    combinations, which = np.unique(columns, axis=0, return_inverse=True)
+    sums = np.array([_weighed(list(weights.values()), row.tolist()) for row in combinations])
+    totals = np.where(np.isnan(table.rewards), np.nan, sums[which.reshape(-1)])
+    return replace(table, rewards=totals)
+
+
+def _weighed(weights: Sequence[Decimal], row: Sequence[float]) -> float:
+    counted = [(weight, value) for weight, value in zip(weights, row, strict=True) if not math.isnan(value)]
+    return weighted_sum([weight for weight, _ in counted], [value for _, value in counted]) if counted else _NOTHING

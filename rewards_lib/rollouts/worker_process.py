@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from rewards_lib.contract import JsonObject
+from rewards_lib.contract import Isolation, JsonObject
 from rewards_lib.errors import DependencyError, ExecutionError, RewardConsoleError
 from rewards_lib.executor import Executor, FunctionSource, Limits
 from rewards_lib.mix import Mix, read_mix, write_mix
@@ -57,7 +57,8 @@ class WorkerProcess:
         row = json.loads(answer)
         if "error" in row:
             raise DependencyError("{text}", text=row["error"])
-        return ChunkResult(row["lines"], Tally.from_json(row["tally"]))
+        isolation = row["isolation"]
+        return ChunkResult(row["lines"], Tally.from_json(row["tally"]), Isolation(**isolation) if isolation else None)
 
     def _send(self, message: Any) -> None:
         try:
@@ -126,7 +127,8 @@ def _answer(scorer: ChunkScorer, chunk: list[list[Any]]) -> JsonObject:
         result = scorer.score([Rollout.unpack(row) for row in chunk])
     except RewardConsoleError as error:
         return {"error": str(error)}
-    return {"lines": result.lines, "tally": result.tally.to_json()}
+    isolation = result.isolation.to_json() if result.isolation else None
+    return {"lines": result.lines, "tally": result.tally.to_json(), "isolation": isolation}
 
 
 def _functions(rows: Mapping[str, Any]) -> dict[str, ResolvedFunction]:

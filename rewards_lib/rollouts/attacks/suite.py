@@ -87,7 +87,7 @@ def attack_mix(
     return {
         "status": "failure" if leaking else "success", "error": error, "groups": len(groups), "spelling": spelling,
         "functions": kinds, "attacks": rows, "skipped": skipped, "controls": run_controls(bench, firsts, kinds),
-        "checks": run_checks(bench, groups, repeats=options.repeats),
+        "checks": run_checks(bench, groups, repeats=options.repeats), "isolation": executor.isolation().to_json(),
     }  # fmt: skip
 
 

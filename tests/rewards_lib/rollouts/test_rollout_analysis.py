@@ -2,13 +2,15 @@
 
 import json
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewards_lib.rollouts import Recorded, Rollout, analyze
+from rewards_lib.errors import InputError
+from rewards_lib.rollouts import Recorded, Rollout, analyze, open_rollouts, read_table, reweigh
 from rewards_lib.rollouts.group_statistics import group_table, interval, pass_at, passes, wilson
 from rewards_lib.rollouts.readiness import judge_readiness
 from rewards_lib.rollouts.reward_table import build_table
@@ -113,6 +115,15 @@ def test_the_weights_are_found_when_the_rewards_settle_them():
     assert "gdpo" not in unsettled["advantages"]
 
 
+def test_other_weights_change_the_rewards_without_scoring():
+    table = build_table(rollouts([1.0, 0.5], [None, 0.2], rules=lambda reward: {"a": reward, "b": 0.1}))
+    found = reweigh(table, {"a": Decimal("0.35"), "b": Decimal(2)})
+    assert found.rewards.tolist()[:2] == [0.55, 0.375]
+    assert math.isnan(found.rewards[2])
+    with pytest.raises(InputError, match="a, b"):
+        reweigh(table, {"a": Decimal(1)})
+
+
 def test_slices_give_the_figures_by_a_field():
     found = analyze(
         build_table(rollouts([1, 0], [1, 1], [0, None], extra=lambda n: {"level": n % 2}), by="level"), right=0.5
@@ -122,8 +133,6 @@ def test_slices_give_the_figures_by_a_field():
 
 
 def test_metrics_are_averaged_over_the_rollouts_that_have_them(write):
-    from rewards_lib.rollouts import open_rollouts, read_table
-
     rows = [{"id": n, "group": "g", "reward": 1.0, "rules": {"r": 1.0, "s": 1.0}} for n in range(3)]
     rows[0]["metrics"] = {"r": {"calls": 2.0, "n": 1.0}, "s": {"n": 5.0}}
     rows[1]["metrics"] = {"r": {"calls": 4.0}}
