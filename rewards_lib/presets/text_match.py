@@ -6,9 +6,8 @@ Invariant: the ground truth is looked for in the text, never the text in the gro
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
+from rewards_lib.contract import Completion, Finding, JsonObject, Sample, Score, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.extraction import Extraction, Span, extract
 from rewards_lib.mathematics.numbers import is_close, read_number
@@ -24,6 +23,7 @@ from rewards_lib.presets.parameters import (
     text,
     time_limit,
 )
+from rewards_lib.presets.patterns import compiled, explosive_parts, sees_thinking
 from rewards_lib.presets.registry import REQUIRED, Bilingual, Example, Parameter, preset
 
 
@@ -150,17 +150,9 @@ def _is_boundary(body: str, position: int) -> bool:
     return any(is_han(side) or not (side.isalnum() or side == "_") for side in body[position - 1 : position + 1])
 
 
-_FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str, flags: str) -> re.Pattern[str]:
-    return re.compile(pattern, sum(_FLAGS[letter] for letter in set(flags)))
-
-
 def _check_pattern(params: JsonObject) -> None:
     try:
-        pattern = _compiled(params["pattern"], params["flags"])
+        pattern = compiled(params["pattern"], params["flags"])
     except (re.error, RecursionError, OverflowError) as error:
         raise InputError(
             "The pattern does not compile: {problem}.", where="pattern", problem=str(error),
@@ -171,6 +163,11 @@ def _check_pattern(params: JsonObject) -> None:
             "The pattern has no group {group}; it has {count} groups.", where="group", group=params["group"],
             count=pattern.groups, remedy="Allowed are 0 (the whole match), a group's number, or its name.",
         )  # fmt: skip
+
+
+def _advise_pattern(params: JsonObject) -> list[Finding]:
+    problems = explosive_parts(params["pattern"], params["flags"])
+    return [Finding("warning", problem, path="pattern", rule="regex_match") for problem in problems]
 
 
 def _has_group(pattern: re.Pattern[str], group: int | str) -> bool:
@@ -261,13 +258,14 @@ def _has_group(pattern: re.Pattern[str], group: int | str) -> bool:
         Example((None,), ("Answer: 1",), None, {"pattern": "Answer", "compare": "exact"}),
     ),
     check=_check_pattern,
+    advise=_advise_pattern,
 )
 def regex_match(params: JsonObject, sample: Sample, completion: Completion) -> Score:
     """Score match iff the pattern is found and, unless compare is "none", its group equals a ground truth."""
     truths = () if params["compare"] == "none" else ground_truths(params, sample)
     if isinstance(truths, Score):
         return truths
-    after_think = params["after_think"] and "think>" not in params["pattern"]
+    after_think = params["after_think"] and not sees_thinking(params["pattern"])
     part = extract(completion.text, params["extract"], after_think=after_think)
     if part.text is None or part.span is None:
         return no_answer(params, part)
@@ -291,7 +289,7 @@ def _place(whole: Span, body: str, inner: Span) -> Span:
 
 
 def _last_match(params: JsonObject, body: str) -> re.Match[str] | None:
-    pattern = _compiled(params["pattern"], params["flags"])
+    pattern = compiled(params["pattern"], params["flags"])
     if params["mode"] == "fullmatch":
         return pattern.fullmatch(body)
     if params["compare"] == "none":

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from rewards_lib.contract import Completion, Sample, ScoreState
 from rewards_lib.errors import InputError
+from rewards_lib.mathematics.numbers import is_close, read_number
 from rewards_lib.presets import check_params, find_preset, find_warnings
 from rewards_lib.presets.countdown import read_arithmetic
-from rewards_lib.mathematics.numbers import is_close, read_number
 from rewards_lib.presets.similarity import common_subsequence, edit_ratio, similarity
 
 
