@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components import state
 from rewards_lib.contract import Finding, Isolation
 from rewards_lib.executor import Executor
 from rewards_lib.store import Store
 
 
-@st.cache_resource(show_spinner=False)
 def executor() -> Executor:
-    """The one executor of this console."""
+    """The one executor of this console; this visitor's runs take turns with those of the others."""
+    return _shared_executor().on_behalf_of(state.visitor.get())
+
+
+@st.cache_resource(show_spinner=False)
+def _shared_executor() -> Executor:
     return Executor()
 
 

@@ -62,6 +62,8 @@ def _none() -> None:
 
 app_ran: Slot[bool] = Slot("app_ran", bool)
 """Whether app.py has run in this session; a page opened alone on a fresh server sends itself through it."""
+visitor: Slot[str] = Slot("visitor", lambda: secrets.token_hex(8))
+"""Tells this session from others where they share something."""
 language: Slot[str | None] = Slot("chosen_language", _none)
 LANGUAGE_SWITCH = "language_switch"
 

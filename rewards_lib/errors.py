@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
-from rewards_lib.contract import Finding, Sentence, fill
+from rewards_lib.contract import Sentence, fill
 
 log = logging.getLogger(__name__)
 
@@ -48,23 +48,6 @@ class InputError(RewardConsoleError):
     code, exit_status, http_status = "input", 2, 422
 
 
-class PolicyError(RewardConsoleError):
-    """The execution policy refuses the author's code; carries every finding."""
-
-    code, http_status = "policy", 422
-
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        self.findings = tuple(findings)
-        first = self.findings[0]
-        more = len(self.findings) - 1
-        super().__init__(
-            "{finding} And {more} more refused." if more else "{finding}",
-            where=f"line {first.line}",
-            finding=str(first.message),
-            more=more,
-        )
-
-
 class ExecutionError(RewardConsoleError):
     """The author's code raised, hit a limit or returned something unusable."""
 
@@ -80,6 +63,12 @@ class LimitError(ExecutionError):
         self.limit = limit
         """Which limit: ``wall``, ``cpu``, ``memory``, ``output``, ``result`` or ``threads``."""
         super().__init__(message, where=where, remedy=remedy, **values)
+
+
+class BusyError(ExecutionError):
+    """A run that was not started because too many others are in progress or waiting."""
+
+    code, http_status = "busy", 503
 
 
 class DependencyError(RewardConsoleError):

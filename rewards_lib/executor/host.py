@@ -6,6 +6,7 @@ Invariant: nothing of the author's is parsed, compiled or run in this process.
 from __future__ import annotations
 
 import atexit
+import copy
 import os
 import sys
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rewards_lib.contract import Finding, Isolation, Json, Payload, Score, Tier, sentence
-from rewards_lib.errors import DependencyError, InputError, RewardConsoleError
+from rewards_lib.errors import BusyError, DependencyError, InputError, RewardConsoleError
 from rewards_lib.executor import places
 from rewards_lib.executor.checking import check_once, unparsable
 from rewards_lib.executor.environments import Environment, Environments
@@ -25,6 +26,7 @@ from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.outcomes import Collected, function_run, read_findings
 from rewards_lib.executor.pool import ZygotePool
 from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
+from rewards_lib.executor.run_queue import RunQueue
 from rewards_lib.executor.runs import RunChannel
 from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailableError
 
@@ -37,12 +39,20 @@ _executors: weakref.WeakSet[Executor] = weakref.WeakSet()
 class Executor:
     """Owns the warm workers. Thread-safe; close it, or use it as a context manager."""
 
-    def __init__(self, *, require: Tier | None = None, home: Path | None = None) -> None:
+    def __init__(self, *, require: Tier | None = None, home: Path | None = None, queue: RunQueue | None = None) -> None:
         switches = dict(part.partition("=")[::2] for part in os.environ.get(_TEST_SWITCH, "").split())
         self._guarded = switches.get("policy") != "off"
         self._pool = ZygotePool(require or _required_tier(), _forced_confinement(switches))
         self._environments = Environments(home or default_home())
+        self._queue = queue or RunQueue()
+        self._caller = ""
         _executors.add(self)
+
+    def on_behalf_of(self, caller: str) -> Executor:
+        """This executor, its runs queued under a caller of their own (a session, a job): callers take turns."""
+        same = copy.copy(self)
+        same._caller = caller
+        return same
 
     # --- the policy ------------------------------------------------------------------------------------------------
 
@@ -66,21 +76,33 @@ class Executor:
     def run_function(self, function: FunctionSource, payload: Payload, *, limits: Limits | None = None) -> FunctionRun:
         """Call ``reward_fn`` once over the completions of a payload.
 
-        Faults of the author's code, of its requirements and of its limits are values of the result. Raises
-        DependencyError when this machine cannot run any worker in the isolation that is required.
+        Faults of the author's code, of its requirements and of its limits are values of the result, and so is a
+        queue that is full. Raises DependencyError when this machine cannot run any worker in the isolation that is
+        required.
         """
         limits = limits or Limits()
-        start = time.monotonic()
         try:
             environment = self._environments.install(function.requirements)
         except (InputError, DependencyError) as error:
             return self._failed(payload, error)
+        try:
+            with self._queue.turn(self._caller):
+                got = self._call_again(function, payload, limits, environment)
+        except BusyError as error:
+            return self._failed(payload, error)
+        return function_run(got, limits, self.isolation())
+
+    def _call_again(
+        self, function: FunctionSource, payload: Payload, limits: Limits, environment: Environment
+    ) -> Collected:
+        """Call, and call once more when the worker was lost before it answered."""
+        start = time.monotonic()
         for _ in range(2):
             got = self._call(function, payload, limits, environment)
             if not (got.end.worker_gone and got.result is None):
                 break
         got.duration_ms = (time.monotonic() - start) * 1e3
-        return function_run(got, limits, self.isolation())
+        return got
 
     def _call(self, function: FunctionSource, payload: Payload, limits: Limits, environment: Environment) -> Collected:
         message = _function_payload(function, payload, environment, guarded=self._guarded)
@@ -117,13 +139,18 @@ class Executor:
         """Call ``package.module:function`` of ours on each item, in a confined child; one ``ItemRun`` each, in order.
 
         An item over its own seconds is killed and the run goes on with the next item; so it does after a crash.
-        ``preload`` names modules to import once in the warm worker.
+        When the queue is full every item has a BusyError. ``preload`` names modules to import once in the warm worker.
         """
         seconds = [float(item_seconds)] * len(items) if isinstance(item_seconds, (int, float)) else list(item_seconds)
         if len(seconds) != len(items):
             raise ValueError("item_seconds needs one entry for each item")
         plan = builtin_plan()
-        return ItemsJob(entry, items, seconds, limits or Limits(), preload).run(lambda: self._pool.lease(plan))
+        job = ItemsJob(entry, items, seconds, limits or Limits(), preload)
+        try:
+            with self._queue.turn(self._caller):
+                return job.run(lambda: self._pool.lease(plan))
+        except BusyError as error:
+            return [ItemRun(None, error, 0.0) for _ in items]
 
     # --- the rest --------------------------------------------------------------------------------------------------
 

@@ -51,6 +51,9 @@ class ZygotePool:
             with self._lock:
                 zygote.runs -= 1
                 zygote.used_at = time.monotonic()
+                too_many = len(self._zygotes) > _MOST_ZYGOTES
+            if too_many:
+                self.retire()
 
     def isolation(self, plan: WorkerPlan) -> Isolation:
         """How a run of this plan is confined; starts its zygote when none has been started yet."""
@@ -70,9 +73,19 @@ class ZygotePool:
         for zygote in zygotes:
             zygote.close()
 
-    def retire(self) -> None:
-        """Close zygotes that nobody has used for ten minutes, and the oldest idle ones beyond four."""
-        now = time.monotonic()
+    @property
+    def plans(self) -> tuple[WorkerPlan, ...]:
+        """The plans whose zygotes are warm."""
+        with self._lock:
+            return tuple(self._zygotes)
+
+    def retire(self, now: float | None = None) -> None:
+        """Close zygotes that nobody has used for ten minutes, and the oldest idle ones beyond four.
+
+        A zygote with a run in progress stays, so that more than four live while more than four are in use. ``now`` is a
+        reading of ``time.monotonic``.
+        """
+        now = time.monotonic() if now is None else now
         with self._lock:
             idle = [zygote for zygote in self._zygotes.values() if zygote.runs == 0]
             idle.sort(key=lambda zygote: zygote.used_at)
