@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from html import escape
 
 import streamlit as st
 
 from components import theme
 from components.i18n import _
+from components.metric_controls import zoom_to_selection
 from components.metric_drawing import Chart, Drawing, Look
-from rewards_lib.training_metrics import Run, canonical_names, group_families
+from rewards_lib.training_metrics import MetricFinding, Run, canonical_names, group_families, means_around
 
 CLIP2_LIMIT = 1e-4
 """Above it the dual clip binds on more than odd tokens."""
 CLIP_HEALTHY = 1e-2
 TRUNCATION_LIMIT = 0.3
+FEWEST_TESTS = 3
+UNMARKED = ("restart", "too_short", "on_policy")
+"""Findings about the whole run, which no zone in a chart would tell better."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 CLIPPING = {
     "train/actor/pg_clipfrac": ("clipfrac", 0, "solid"),
@@ -27,13 +34,71 @@ CLIPPING_OF_SEVERAL = {"train/actor/pg_clipfrac": "solid", "train/actor/pg_clipf
 """What is drawn of each run when there are several, whose colours are taken by the runs."""
 
 
-def draw(charts: list[Chart]) -> None:
-    """Draw charts, two in a row, each under its title."""
+def draw(charts: Sequence[Chart], runs: Mapping[str, Run], look: Look) -> None:
+    """Draw charts, two in a row, each under its title. Steps dragged over in one are shown in all of them."""
     for start in range(0, len(charts), 2):
         for place, chart in zip(st.columns(2, gap="medium"), charts[start : start + 2], strict=False):
-            with place.container(gap=None):
+            with place.container(gap=None, key=chart.key):
                 st.markdown(f"**{theme.plain(chart.title)}**  :small[:gray[{theme.plain(chart.small)}]]")
-                theme.show(chart.figure, alt=chart.alt, key=chart.key)
+                chart.figure.update_layout(
+                    dragmode="select",
+                    selectdirection="h",
+                    modebar={"bgcolor": "rgba(0,0,0,0)", "color": theme.palette().muted},
+                )
+                # a chart of other steps is another chart: it must not show the box that was dragged in this one
+                key = f"plot_{chart.key}_{look.step_range[0]}_{look.step_range[1]}"
+                st.plotly_chart(
+                    chart.figure,
+                    theme=None,
+                    alt=chart.alt,
+                    key=key,
+                    on_select=partial(zoom_to_selection, runs, key),
+                    selection_mode="box",
+                    config=_config(chart.title),
+                )
+
+
+def _config(title: str) -> dict[str, object]:
+    """Plotly's tool bar with one tool: the picture of this chart."""
+    picture = {"format": "png", "scale": 2, "filename": title.replace("/", "_")}
+    return {"displaylogo": False, "modeBarButtons": [["toImage"]], "toImageButtonOptions": picture}
+
+
+def chart_of(finding: MetricFinding, charts: Sequence[Chart]) -> Chart | None:
+    """The chart that draws the series a finding is about: the narrowest of those that draw most of its series."""
+    drawn = [chart for chart in charts if finding.series and finding.series[0] in chart.names]
+    return max(drawn, key=lambda c: (len(c.names & set(finding.series)), -len(c.names), c.key), default=None)
+
+
+def mark_findings(findings: Sequence[MetricFinding], charts: Sequence[Chart]) -> None:
+    """Shade in the charts the steps that findings are about; what is one step long is a line."""
+    colours, labels = theme.palette(), Counter[str]()
+    for finding in findings:
+        chart = chart_of(finding, charts)
+        if chart is None or finding.rule in UNMARKED:
+            continue
+        begin, end = finding.steps
+        if begin == end or finding.severity == "note" or labels[chart.key]:
+            chart.figure.add_vline(x=begin, line={"color": colours.watch, "width": 1, "dash": "dash"})
+        else:
+            chart.figure.add_vrect(x0=begin, x1=end, fillcolor=colours.bad_zone, line_width=0, layer="below")
+        chart.figure.add_annotation(
+            text=escape(finding.rule.replace("_", " ")), font={"size": 10, "color": colours.bad}, showarrow=False,
+            x=begin, y=0, yref="paper", xanchor="left", yanchor="bottom", xshift=2, yshift=11 * labels[chart.key],
+        )  # fmt: skip
+        labels[chart.key] += 1
+
+
+def charts_of_findings(
+    findings: Sequence[MetricFinding], charts: Sequence[Chart], runs: Mapping[str, Run], look: Look
+) -> list[Chart]:
+    """A chart for each series that a finding is about and no chart draws."""
+    made: dict[str, Chart] = {}
+    for finding in findings:
+        name = finding.series[0] if finding.series else ""
+        if name and finding.rule not in UNMARKED and chart_of(finding, [*charts, *made.values()]) is None:
+            made[name] = series_chart(runs, {"value": name}, name, look, key=f"chart_found_{len(made)}")
+    return list(made.values())
 
 
 def main_charts(runs: Mapping[str, Run], look: Look) -> list[Chart]:
@@ -46,6 +111,7 @@ def main_charts(runs: Mapping[str, Run], look: Look) -> list[Chart]:
     )
     charts = [
         _final_reward(Drawing(look, runs)),
+        _train_and_test(Drawing(look, runs)),
         _length(Drawing(look, runs)),
         *(_function(Drawing(look, runs), name) for name in functions),
         _clipping(Drawing(look, runs)),
@@ -61,6 +127,9 @@ def series_chart(runs: Mapping[str, Run], members: Mapping[str, str], title: str
         colour = theme.palette().series[index % 5]
         if main not in run.names:
             continue
+        bucket = run.band(main) if drawing.alone else None
+        if bucket:
+            drawing.band(*bucket, colour, _("min to max"), smoothed=False)
         banded = drawing.alone and {"min", "max"} <= set(members)
         if banded:
             low, high = (drawing.take(run, members[part]) for part in ("min", "max"))
@@ -75,12 +144,32 @@ def _final_reward(drawing: Drawing) -> Chart | None:
         drawing.train_and_test(place, run, ["train/reward/final_rewards"], ["test/reward/final_rewards"])
     if drawing.best is not None and drawing.alone:
         (step, value), colours = drawing.best, theme.palette()
+        first, last = drawing.figure_span()
+        ax = 46 if step < (first + last) / 2 else -46  # towards the middle, where it is not cut
         drawing.figure.add_annotation(
             x=step, y=value, text=_("best test {value}", value=theme.number(value, 3)), showarrow=True, arrowhead=0,
-            arrowcolor=colours.muted, ax=-46, ay=34, bgcolor=theme.tint(colours.ground, 0.8),
+            arrowcolor=colours.muted, ax=ax, ay=34, bgcolor=theme.tint(colours.ground, 0.8),
             font={"size": 11, "color": colours.text},
         )  # fmt: skip
     return drawing.chart(_("Final reward"), "", "chart_final_reward") if drawing.told else None
+
+
+def _train_and_test(drawing: Drawing) -> Chart | None:
+    """Training averaged round each evaluation, the tests, and what lies between them; for one run."""
+    run = next(iter(drawing.runs.values()))
+    speaking, colours = canonical_names(run.names), theme.palette().series
+    names = [speaking.get(f"{split}/reward/final_rewards") for split in ("train", "test")]
+    if not drawing.alone or None in names:
+        return None
+    train, test = (drawing.take(run, name) for name in names if name)
+    around = means_around(train, test.steps)
+    if len(around) < FEWEST_TESTS:
+        return None
+    tested = test.within((float(around.steps[0]), float(around.steps[-1])))
+    drawing.gap(tested, around, colours[1])
+    drawing.marks(around, _("train, mean round each test"), colours[0], symbol="circle", dash="solid")
+    drawing.marks(tested, _("test"), colours[1])
+    return drawing.chart(_("Train and test"), _("the gap is shaded"), "chart_train_and_test", means=False)
 
 
 def _function(drawing: Drawing, name: str) -> Chart | None:
@@ -105,7 +194,7 @@ def _clipping(drawing: Drawing) -> Chart | None:
             name = short if drawing.alone else f"{label} {short}"
             style = (colour, dash) if drawing.alone else (place % 5, CLIPPING_OF_SEVERAL[canonical])
             drawing.curve(series, name, colours.series[style[0]], style[1], raw=False, positive=True)
-    if not drawing.told:
+    if not any((series.values > 0).any() for _name, series in drawing.told):
         return None
     drawing.figure.update_yaxes(type="log", exponentformat="power", dtick=1)
     drawing.figure.add_hrect(y0=CLIP2_LIMIT, y1=CLIP_HEALTHY, fillcolor=colours.good_zone, line_width=0, layer="below")
@@ -159,6 +248,25 @@ def _add_share_axis(drawing: Drawing) -> None:
     )
     told, place = _("over 30 %: too many cut"), {"x": 0, "xref": "paper", "y": TRUNCATION_LIMIT, "yref": "y2"}
     drawing.note(told, colour=colours.bad, xanchor="left", yanchor="bottom", **place)
+
+
+def optimiser_charts(runs: Mapping[str, Run], look: Look) -> list[Chart]:
+    """Loss, gradient norm, KL, entropy and learning rate, as far as they are there: a chart each."""
+    titles = {
+        "train/actor/loss": _("Loss"), "train/actor/grad_norm": _("Gradient norm"), "train/actor/kl_loss": _("KL"),
+        "train/actor/entropy": _("Entropy"), "train/actor/lr": _("Learning rate"),
+    }  # fmt: skip
+    charts = []
+    for canonical, title in titles.items():
+        drawing = Drawing(look, runs)
+        for place, (label, run) in enumerate(runs.items()):
+            name = canonical_names(run.names).get(canonical)
+            if name:
+                colour = theme.palette().series[place % 5]
+                drawing.curve(drawing.take(run, name), label or title, colour, DASHES[place // 5 % 5])
+        if drawing.told:
+            charts.append(drawing.chart(title, "", f"chart_optimiser_{canonical.rpartition('/')[2]}"))
+    return charts
 
 
 def drawn_names(charts: list[Chart]) -> frozenset[str]:

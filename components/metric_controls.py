@@ -16,6 +16,7 @@ from components.metric_files import choose_x, x_label
 from rewards_lib.training_metrics import ROW_NUMBER, Export, Run, canonical_name, group_families
 
 WEIGHTS = {"none": 0.0, "0.6": 0.6, "0.8": 0.8, "0.95": 0.95}
+MOST_OF_A_NAME = 26
 MOST_PICKED = 12
 FIRST_PICKED = 4
 """How many series are drawn unasked where none of the known charts can be."""
@@ -23,7 +24,7 @@ FIRST_PICKED = 4
 
 def look_chooser(exports: Sequence[Export], runs: Mapping[str, Run]) -> Look:
     """Draw the row of controls; return what they say."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="metric_controls"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="metric_controls"):
         st.markdown(_run_line(exports, runs), width="content")
         step_range = _range_slider(runs)
         smoothing = st.segmented_control(
@@ -35,10 +36,28 @@ def look_chooser(exports: Sequence[Export], runs: Mapping[str, Run]) -> Look:
             label_visibility="collapsed",
             key="metric_smoothing",
             persist_state="session",
+            bind="query-params",
         )
         if len(exports) == 1:
             _x_chooser(exports[0])
-    return Look(step_range, WEIGHTS[smoothing or "none"])
+        axes = _axes_chooser()
+    return Look(step_range, WEIGHTS[smoothing or "none"], log_y="log" in axes, clip="clip" in axes)
+
+
+def _axes_chooser() -> list[str]:
+    words = {"log": _("logarithmic"), "clip": _("without outliers")}
+    with st.popover(_("Axes"), type="tertiary", key="axes_menu"):
+        chosen: list[str] = st.pills(
+            _("Vertical axes"),
+            list(words),
+            selection_mode="multi",
+            format_func=words.__getitem__,
+            key="metric_axes",
+            persist_state="session",
+            bind="query-params",
+        )
+        st.caption(_("Drag over a chart to look at those steps in all of them."))
+    return chosen
 
 
 def _run_line(exports: Sequence[Export], runs: Mapping[str, Run]) -> str:
@@ -48,7 +67,13 @@ def _run_line(exports: Sequence[Export], runs: Mapping[str, Run]) -> str:
     (run,) = runs.values()
     told = [_("{count} steps", count=theme.count(_count_steps(run)))]
     told += [_("restart at {step}", step=step_text(restart.step)) for restart in run.restarts[:2]]
-    return f"{theme.coloured('●', 0)} **{theme.plain(exports[0].name)}** :small[:gray[{theme.plain(' · '.join(told))}]]"
+    name = theme.plain(_short(exports[0].name))
+    return f"{theme.coloured('●', 0)} **{name}** :small[:gray[{theme.plain(' · '.join(told))}]]"
+
+
+def _short(name: str) -> str:
+    """A long name without its middle: the controls stand in one row."""
+    return name if len(name) <= MOST_OF_A_NAME else f"{name[:14]}…{name[-9:]}"
 
 
 def _count_steps(run: Run) -> int:
@@ -57,26 +82,61 @@ def _count_steps(run: Run) -> int:
 
 
 def _range_slider(runs: Mapping[str, Run]) -> tuple[float | None, float | None]:
-    """The steps to look at. A slider over another span is another slider, hence the span in its key."""
-    steps = [run.steps for run in runs.values() if len(run.steps)]
-    if not steps:
+    """The steps to look at, in the address too. A slider over another span is another slider, hence its key."""
+    low, high = _span(runs)
+    if low == high:
         return None, None
-    first, last = min(float(one[0]) for one in steps), max(float(one[-1]) for one in steps)
-    if first == last:
-        return None, None
-    whole = first % 1 == 0 and last % 1 == 0
-    low, high = (int(first), int(last)) if whole else (first, last)
+    key = _slider_key(low, high)
     begin, end = st.slider(
         _("Steps"),
         low,
         high,
         (low, high),
         label_visibility="collapsed",
-        width=260,
-        key=f"metric_steps_{low}_{high}",
+        width=220,
+        key=key,
         persist_state="session",
+        bind="query-params",
     )
+    if (begin, end) != (low, high):
+        st.button(
+            _("All steps"), icon=":material/zoom_out_map:", type="tertiary", key="all_steps", on_click=zoom,
+            args=(runs, low, high),
+        )  # fmt: skip
     return (None if begin == low else begin), (None if end == high else end)
+
+
+def _span(runs: Mapping[str, Run]) -> tuple[float, float]:
+    """The first and the last step of all runs, as whole numbers where both are."""
+    steps = [run.steps for run in runs.values() if len(run.steps)]
+    first, last = min(float(one[0]) for one in steps), max(float(one[-1]) for one in steps)
+    return (int(first), int(last)) if first % 1 == 0 and last % 1 == 0 else (first, last)
+
+
+def _slider_key(low: float, high: float) -> str:
+    return f"metric_steps_{low}_{high}"
+
+
+def zoom(runs: Mapping[str, Run], begin: float, end: float) -> None:
+    """Set the steps to look at: those given and a quarter of them on either side. For callbacks."""
+    low, high = _span(runs)
+    margin = max(end - begin, (high - low) / 20) / 4
+    kind = int if isinstance(low, int) else float
+    first, last = kind(max(low, begin - margin)), kind(min(high, end + margin))
+    state.put_widget(_slider_key(low, high), (min(first, last), max(first, last)))
+
+
+def zoom_to_selection(runs: Mapping[str, Run], key: str) -> None:
+    """Set the steps to those that were dragged over in the chart of this key. For callbacks."""
+    selected = (state.widget(key) or {}).get("selection", {}).get("box", [])
+    if not selected or len(selected[0].get("x", [])) < 2:
+        return
+    low, high = _span(runs)
+    begin, end = sorted(float(x) for x in selected[0]["x"][:2])
+    kind = round if isinstance(low, int) else float
+    first, last = max(low, kind(begin)), min(high, kind(end))
+    if last > first:
+        state.put_widget(_slider_key(low, high), (first, last))
 
 
 def _x_chooser(export: Export) -> None:
@@ -89,7 +149,7 @@ def _x_chooser(export: Export) -> None:
         index=choices.index(export.x),
         format_func=x_label,
         label_visibility="collapsed",
-        width=190,
+        width=180,
         key=key,
         on_change=choose_x,
         args=(file.digest, key),

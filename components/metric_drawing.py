@@ -6,6 +6,7 @@ values are drawn as they were measured: they are few, and smoothing would move t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +16,7 @@ import plotly.graph_objects as go
 
 from components import theme
 from components.i18n import _
+from rewards_lib.contract import fill
 from rewards_lib.training_metrics import (
     Run,
     Series,
@@ -41,6 +43,10 @@ class Look:
     step_range: StepRange = (None, None)
     weight: float = 0.0
     """Of the smoothing, 0 to below 1."""
+    log_y: bool = False
+    """Logarithmic where all values are positive."""
+    clip: bool = False
+    """Show the middle 90 % of the values; those beyond are told at the edge, never dropped."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,9 @@ class Drawing:
             if canonicals[0] not in speaking:
                 continue
             colour = colours[(index if self.alone else place) % 5]
+            bucket = run.band(own[0]) if self.alone else None
+            if bucket:
+                self.band(*bucket, colour, _("{split} min to max", split=split), smoothed=False)
             if self.alone and len(own) == 3:
                 low, high = self.take(run, own[1]), self.take(run, own[2])
                 self.band(low, high, colour, _("{split} won to bon", split=split), smoothed=index == 0)
@@ -106,11 +115,13 @@ class Drawing:
         self._line(line, name, colour, dash=dash, **more)
         self._tell(name, series)
 
-    def marks(self, series: Series, name: str, colour: str, **more: Any) -> None:
+    def marks(
+        self, series: Series, name: str, colour: str, *, symbol: str = "diamond", dash: str = "dash", **more: Any
+    ) -> None:
         """Draw tests as they were measured: a dashed line with diamonds."""
         shown = series.within(self.look.step_range)
         mode = "lines+markers" if len(shown) <= MARKED_TESTS else "lines"
-        self._line(series, name, colour, dash="dash", mode=mode, marker={"symbol": "diamond", "size": 6}, **more)
+        self._line(series, name, colour, dash=dash, mode=mode, marker={"symbol": symbol, "size": 6}, **more)
         self._tell(name, series)
         if len(shown) and "yaxis" not in more:
             best = int(shown.values.argmax())
@@ -127,6 +138,13 @@ class Drawing:
         fill = theme.tint(colour, 0.14 if smoothed else 0.08)
         self.figure.add_scatter(x=lower[0], y=lower[1], fill="tonexty", fillcolor=fill, name=escape(name), **edge)
 
+    def gap(self, low: Series, high: Series, colour: str) -> None:
+        """Shade what lies between two lines that are drawn besides."""
+        bare: dict[str, Any] = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+        for line, filled in ((low, None), (high, "tonexty")):
+            steps, values = drawn_points(line.within(self.look.step_range))
+            self.figure.add_scatter(x=steps, y=values, fill=filled, fillcolor=theme.tint(colour, 0.14), **bare)
+
     def note(self, text: str, *, colour: str, **place: Any) -> None:
         """Write a few words into the chart."""
         self.figure.add_annotation(text=text, showarrow=False, font={"size": 10, "color": colour}, **place)
@@ -134,6 +152,7 @@ class Drawing:
     def chart(self, title: str, small: str, key: str, *, means: bool = True) -> Chart:
         """The finished chart, with the restarts marked and its words put together."""
         self._span()
+        small = " · ".join(filter(None, [small, self._scale()]))
         for run in self.runs.values() if self.alone else ():
             for restart in run.restarts:
                 self._restart(restart.step)
@@ -151,16 +170,64 @@ class Drawing:
         pairs = [f"{name} {short_number(mean(shown))}" for name, shown in self.told]
         return _("means: {pairs}", pairs=", ".join(pairs))
 
-    def _span(self) -> None:
-        """Let all charts begin and end at the same steps, and count few whole steps one by one."""
+    def figure_span(self) -> tuple[float, float]:
+        """The first and last step that all charts show."""
         steps = [run.steps for run in self.runs.values() if len(run.steps)]
         low, high = self.look.step_range
         first = min((float(one[0]) for one in steps), default=0.0) if low is None else low
         last = max((float(one[-1]) for one in steps), default=1.0) if high is None else high
+        return first, last
+
+    def _span(self) -> None:
+        """Let all charts begin and end at the same steps, and count few whole steps one by one."""
+        steps = [run.steps for run in self.runs.values()]
+        first, last = self.figure_span()
         margin = (last - first) * 0.015 or 0.5
         self.figure.update_xaxes(range=[first - margin, last + margin])
         if last - first <= MARKED_POINTS and all((one % 1 == 0).all() for one in steps):
             self.figure.update_xaxes(dtick=1)
+
+    def _scale(self) -> str:
+        """Scale the left axis as it is looked at; say why where that cannot be."""
+        import numpy as np
+
+        values = [shown.values for _name, shown in self.told if len(shown)]
+        if not values:
+            return ""
+        if self.look.log_y and self.figure.layout.yaxis.type != "log":
+            if min(float(one.min()) for one in values) <= 0:
+                return _("no log axis: there are values of 0 or below")
+            self.figure.layout.yaxis.update(type="log", rangemode="normal")
+        if self.look.clip and not any(trace.yaxis == "y2" for trace in self.figure.data):
+            low, high = np.percentile(np.concatenate(values), [5, 95])
+            return self._clip(float(low), float(high))
+        return ""
+
+    def _clip(self, low: float, high: float) -> str:
+        """Show what lies between two values and a little more; say what lies beyond."""
+        import numpy as np
+
+        margin = (high - low) * 0.1
+        if margin <= 0:
+            return ""
+        low, high = low - margin, high + margin
+        log = self.figure.layout.yaxis.type == "log"
+        if log:
+            low = max(low, float(min(one.values.min() for _n, one in self.told if len(one))))
+        ends = [math.log10(low), math.log10(high)] if log else [low, high]
+        self.figure.layout.yaxis.update(range=ends, rangemode="normal")
+        steps = np.concatenate([one.steps for _n, one in self.told])
+        values = np.concatenate([one.values for _n, one in self.told])
+        told = []
+        for beyond, template in (
+            (values - high, _("points above: {count}, farthest {value} at step {step}")),
+            (low - values, _("points below: {count}, farthest {value} at step {step}")),
+        ):
+            if (beyond > 0).any():
+                place = int(beyond.argmax())
+                where = {"value": short_number(float(values[place])), "step": f"{steps[place]:g}"}
+                told.append(fill(template, {"count": theme.count(int((beyond > 0).sum())), **where}))
+        return "; ".join(told)
 
     def _restart(self, step: float) -> None:
         muted = theme.palette().muted
@@ -178,7 +245,8 @@ class Drawing:
         steps, values = drawn_points(shown)
         mode = "lines+markers" if len(shown) <= MARKED_POINTS else "lines"
         style = {"color": colour, "width": width, "dash": dash}
-        options = {"mode": mode, "hovertemplate": "%{y:.4g}"} | more
+        hover = {} if more.get("hoverinfo") == "skip" else {"hovertemplate": "%{y:.4g}"}  # a template undoes skip
+        options = {"mode": mode} | hover | more
         self.figure.add_scatter(x=steps, y=values, name=escape(name), line=style, **options)
 
     def _tell(self, name: str, series: Series) -> None:

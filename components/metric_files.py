@@ -1,8 +1,14 @@
-"""The exports that the Training metrics page looks at: uploads and examples, each read once for its content."""
+"""The exports that the Training metrics page looks at: uploads, examples and followed paths, each read once.
+
+An upload is kept on a shelf of the console under its content's hash, so that the address of a view can be opened again.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
 
 import streamlit as st
 
@@ -12,15 +18,45 @@ from components.i18n import _
 from components.shell import show_failure
 from components.state import MetricFile
 from components.theme import number
-from rewards_lib.errors import RewardConsoleError
+from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.training_metrics import ROW_NUMBER, Export, StepColumnError, read_export
 
 MAX_MB = 200
 EXAMPLES = ("hacked", "truncated", "healthy")
+SHELF_BYTES = 512_000_000
+LINK = "runs"
+FOLLOW_SECONDS = 2
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Shelf:
+    """Uploads of all visitors by digest, the oldest put away when they grow too large together."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, MetricFile] = OrderedDict()
+        self._lock = Lock()
+
+    def put(self, file: MetricFile) -> None:
+        """Keep a file, now the newest."""
+        with self._lock:
+            self._files[file.digest] = file
+            self._files.move_to_end(file.digest)
+            while len(self._files) > 1 and sum(len(one.data) for one in self._files.values()) > SHELF_BYTES:
+                self._files.popitem(last=False)
+
+    def get(self, digest: str) -> MetricFile | None:
+        """The file of a digest, while it is kept."""
+        with self._lock:
+            return self._files.get(digest)
+
+
+@st.cache_resource(show_spinner=False)
+def _shelf() -> Shelf:
+    return Shelf()
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _read(digest: str, name: str, x: str | None, _data: bytes) -> Export:  # noqa: ARG001 -- the digest is the key
+def _read(digest: str, name: str, x: str | None, _data: bytes | Path) -> Export:  # noqa: ARG001 -- the digest is the key
     """An export is never changed after it was read, so all visitors share it: ``cache_data`` would copy it each run."""
     return read_export(_data, name, x=x)
 
@@ -30,19 +66,36 @@ def open_exports() -> list[Export]:
     exports = []
     for file in state.metric_files.get():
         chosen = state.metric_x.get().get(file.digest)
-        told = _("Reading {name}, {size} MB ...", name=file.name, size=number(len(file.data) / 1e6, 1))
+        told = _("Reading {name}, {size} MB ...", name=file.name, size=number(_size(file) / 1e6, 1))
         try:
             with st.spinner(told):
-                exports.append(_read(file.digest, file.name, chosen, file.data))
+                data = Path(file.path) if file.path else file.data
+                exports.append(_read(file.digest, file.name, chosen, data))
+        except OSError as error:
+            show_failure(_unreadable(file.path, error))
+            _offer_to_close(file)
         except StepColumnError as error:
             show_failure(error)
             _ask_for_x(file, error.choices)
         except RewardConsoleError as error:
             show_failure(error)
-            if st.button(_("Close {name}", name=file.name), icon=":material/close:", key=f"close_{file.digest}"):
-                close(file)
-                st.rerun()
+            _offer_to_close(file)
     return exports
+
+
+def _offer_to_close(file: MetricFile) -> None:
+    if st.button(_("Close {name}", name=file.name), icon=":material/close:", key=f"close_{file.digest}"):
+        close(file)
+        st.rerun()
+
+
+def _size(file: MetricFile) -> int:
+    path = Path(file.path)
+    return len(file.data) if not file.path else path.stat().st_size if path.is_file() else 0
+
+
+def _unreadable(path: str, error: OSError) -> InputError:
+    return InputError("The file cannot be read: {why}.", why=error.strerror or str(error), where=path)
 
 
 def _ask_for_x(file: MetricFile, choices: tuple[str, ...]) -> None:
@@ -84,14 +137,115 @@ def add_files(files: list[tuple[str, bytes]]) -> None:
         digest = blake2b(data, digest_size=12).hexdigest()
         if digest not in {file.digest for file in opened}:
             opened.append(MetricFile(name, data, digest))
+            _shelf().put(opened[-1])
     state.metric_files.set(tuple(opened))
+
+
+# --- the address -----------------------------------------------------------------------------------------------------
+
+
+def follow_link() -> None:
+    """Open what the address names, once in a session; say so when an upload is no longer kept."""
+    if state.metric_link_read.get():
+        return
+    state.metric_link_read.set(True)
+    lost = 0
+    for token in (st.query_params.get(LINK) or "").split(","):
+        kept = _shelf().get(token)
+        if token in EXAMPLES:
+            _open_example(token)
+        elif kept:
+            add_files([(kept.name, kept.data)])
+        elif token:
+            lost += 1
+    if lost:
+        st.info(_("The address names files that this console no longer keeps: {count}. Drop them again.", count=lost))
+
+
+def write_link() -> None:
+    """Keep the opened files in the address: examples by name, uploads by their content's hash; paths are not shared."""
+    tokens = [
+        file.name.removesuffix(".csv") if _is_example(file) else file.digest
+        for file in state.metric_files.get()
+        if not file.path
+    ]
+    wanted = ",".join(tokens)
+    if wanted and st.query_params.get(LINK) != wanted:
+        st.query_params[LINK] = wanted
+    elif not wanted and LINK in st.query_params:
+        del st.query_params[LINK]
+
+
+def _is_example(file: MetricFile) -> bool:
+    name = file.name.removesuffix(".csv")
+    return name in EXAMPLES and len(file.data) == (FOLDER / "training_metrics" / f"{name}.csv").stat().st_size
+
+
+# --- paths that are followed -----------------------------------------------------------------------------------------
+
+
+def path_field() -> None:
+    """Draw the field for a path on the console's own machine, where only this machine can open the console."""
+    if st.get_option("server.address") not in LOOPBACK:
+        return
+    st.text_input(
+        _("Or follow a file on this machine"),
+        placeholder=_("Path of a log, a CSV or a folder of event files"),
+        key="metric_path",
+        on_change=_open_path,
+        help=_("New rows appear while it is written."),
+    )
+
+
+def _open_path() -> None:
+    typed = (state.widget("metric_path") or "").strip()
+    if typed:
+        opened = [file for file in state.metric_files.get() if file.path != typed]
+        state.metric_files.set((*opened, _path_file(typed)))
+        state.put_widget("metric_path", "")
+
+
+def _path_file(path: str) -> MetricFile:
+    return MetricFile(Path(path).name, b"", _state_of(path), path)
+
+
+def _state_of(path: str) -> str:
+    """A digest of when and how far the file, or the files of the folder, were written."""
+    place = Path(path)
+    try:
+        files = sorted(one for one in place.rglob("*") if one.is_file()) if place.is_dir() else [place]
+        seen = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
+    except OSError:
+        seen = []
+    return blake2b(repr((path, seen)).encode(), digest_size=12).hexdigest()
+
+
+def follow_paths() -> None:
+    """Look every other second whether a followed path was written on; then read it again and draw the page anew."""
+    if any(file.path for file in state.metric_files.get()):
+        st.fragment(_look_again, run_every=FOLLOW_SECONDS)()
+
+
+def _look_again() -> None:
+    files = state.metric_files.get()
+    now = tuple(_path_file(file.path) if file.path else file for file in files)
+    if now == files:
+        return
+    chosen = state.metric_x.get()
+    moved = {new.digest: chosen[old.digest] for old, new in zip(files, now, strict=True) if old.digest in chosen}
+    state.metric_x.set({**chosen, **moved})
+    state.metric_files.set(now)
+    st.rerun()
+
+
+# --- dropping ---------------------------------------------------------------------------------------------------------
 
 
 def uploader(*, key: str) -> None:
     """Draw the drop zone. What is dropped is opened at once, and the zone is empty again."""
     key = f"{key}_{state.metric_uploads.get()}"
     st.file_uploader(
-        _("CSV exports of runs"),
+        _("Exports of runs"),
         accept_multiple_files=True,
         max_upload_size=MAX_MB,
         label_visibility="collapsed",

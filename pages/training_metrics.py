@@ -1,13 +1,35 @@
-"""Training metrics: drop an export of a run, see what was read, then rewards, clipping, truncation and every series."""
+"""Training metrics: drop an export of a run, be told what is wrong, then see every curve."""
 
 import streamlit as st
 
 from components import shell, state
+from components.chart_link import link_charts
+from components.diagnosis_list import diagnosis_list
 from components.i18n import _
-from components.metric_charts import draw, drawn_names, main_charts, series_chart
+from components.metric_charts import (
+    chart_of,
+    charts_of_findings,
+    draw,
+    drawn_names,
+    main_charts,
+    mark_findings,
+    optimiser_charts,
+    series_chart,
+)
 from components.metric_controls import look_chooser, series_picker
+from components.metric_diagnosis import judge_runs, weights_of_mix
+from components.metric_download import download_menu
 from components.metric_facts import facts, how_it_was_read, mended
-from components.metric_files import example_buttons, open_exports, uploader
+from components.metric_files import (
+    example_buttons,
+    follow_link,
+    follow_paths,
+    open_exports,
+    path_field,
+    uploader,
+    write_link,
+)
+from components.metric_thresholds import rules_menu
 from rewards_lib.training_metrics import runs_of
 
 shell.through_app()
@@ -19,33 +41,59 @@ def actions() -> None:
         how_it_was_read(exports)
     with st.popover(_("Add a run"), icon=":material/add:", key="add_run"):
         uploader(key="add_upload")
+        path_field()
     st.button(_("Close all"), icon=":material/close:", key="close_runs", on_click=state.metric_files.set, args=((),))
+    if exports:
+        download_menu(exports, runs, judged, charts, look)
 
 
+follow_link()
+write_link()
 opened = bool(state.metric_files.get())
-place = st.container()
+place, controls = st.container(), st.container()
 exports = open_exports()
+if exports:
+    runs = runs_of(exports)
+    with controls:
+        look = look_chooser(exports, runs)
+    judged = judge_runs(exports, weights_of_mix())
+    findings = [finding for one in judged.values() for finding in one.findings]
+    known = main_charts(runs, look)
+    optimiser = optimiser_charts(runs, look)
+    told = charts_of_findings(findings, [*known, *optimiser], runs, look)
+    charts = [*known, *told, *optimiser]
+    if len(runs) == 1:
+        mark_findings(findings, charts)
 with place:
     shell.page_head(
         _("Training metrics"),
-        _("Drop an export of a run; see reward, clipping and truncation before anything else."),
+        _("Drop an export of a run; be told what is wrong before you look at a curve."),
         actions if opened else None,
     )
 
 if not opened:
     st.markdown(
-        _("**Drop the CSV of a run.** One row a step, one column a metric, as Ark, W&B or your trainer writes it.")
+        _(
+            "**Drop what your trainer or tracker gave you.** A CSV (Ark, W&B, TensorBoard, SwanLab, MLflow, your own), "
+            "an event file, a trainer_state.json, a console log or JSON lines; several files are runs to compare."
+        )
     )
     uploader(key="first_upload")
+    path_field()
     st.caption(_("Or look at one of these; each was simulated:"))
     with st.container(gap="xsmall", key="metric_examples"):
         example_buttons()
 elif exports:
-    runs = runs_of(exports)
-    look = look_chooser(exports, runs)
+    diagnosis_list(judged, runs, charts, rules_menu)
     mended(exports)
     facts(runs, look)
-    known = main_charts(runs, look)
-    draw(known)
-    picks = series_picker(exports, runs, drawn_names(known))
-    draw([series_chart(runs, pick.members, pick.title, look, key=f"chart_series_{pick.title}") for pick in picks])
+    draw([*known, *told], runs, look)
+    if optimiser:
+        found = any(chart_of(finding, charts) in optimiser for finding in findings)
+        with st.expander(_("Optimiser: loss, gradient norm, KL, entropy, learning rate"), expanded=found):
+            draw(optimiser, runs, look)
+    picks = series_picker(exports, runs, drawn_names(charts))
+    drawn = [series_chart(runs, pick.members, pick.title, look, key=f"chart_series_{pick.title}") for pick in picks]
+    draw(drawn, runs, look)
+    link_charts(*state.metric_focus.get(), key="chart_link")
+follow_paths()

@@ -34,9 +34,11 @@ from rewards_lib.training_metrics.series import (
     StepRange,
     downsample,
     drawn_points,
+    means_around,
     smooth_series,
 )
 from rewards_lib.training_metrics.steps import ROW_NUMBER, Restart, StepColumnError
+from rewards_lib.training_metrics.wide_table import wide_csv
 
 __all__ = [
     "ROW_NUMBER",
@@ -63,6 +65,7 @@ __all__ = [
     "families_of",
     "group_families",
     "in_language",
+    "means_around",
     "metrics_report",
     "notes_of",
     "read_export",
@@ -74,4 +77,5 @@ __all__ = [
     "smooth_series",
     "solve_weights",
     "split_name",
+    "wide_csv",
 ]

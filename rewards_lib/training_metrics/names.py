@@ -181,6 +181,6 @@ def _look_up(name: str) -> tuple[str, int] | None:
     split, rest = split_name(name)
     for pattern, tail, rank in _SPELLINGS:
         found = pattern.fullmatch(rest)
-        if found and found.groupdict().get("f") not in _NO_FUNCTIONS:
+        if found and (found.groupdict().get("f") or "").rpartition("/")[2] not in _NO_FUNCTIONS:
             return f"{split or 'train'}/{tail.format_map(found.groupdict())}", rank
     return None

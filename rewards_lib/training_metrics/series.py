@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CHART_POINTS = 2000
 """How many points a line on a chart gets: about two a pixel on a wide screen."""
+CENTRED_POINTS = 11
+"""How many points of a training curve are averaged round an evaluation."""
 WHOLE_NUMBERS = 2.0**53
 """Below it a float knows its whole number exactly."""
 GAP_STEPS = 5
@@ -84,6 +86,22 @@ def smooth_series(series: Series, weight: float) -> Series:
         return series
     means = pd.Series(series.values).ewm(alpha=1 - weight, adjust=True).mean()
     return Series(series.steps, means.to_numpy())
+
+
+def means_around(series: Series, steps: Floats, points: int = CENTRED_POINTS) -> Series:
+    """At each of the given steps the mean of the ``points`` points of the series nearest to it, half on either side.
+
+    Steps outside the series are left out. A mean over the points before a step alone would lag behind a rising curve.
+    """
+    import numpy as np
+
+    inside = steps[(steps >= series.steps[0]) & (steps <= series.steps[-1])] if len(series) else steps[:0]
+    after = np.minimum(series.steps.searchsorted(inside), max(0, len(series) - 1))
+    before = np.maximum(after - 1, 0)
+    nearer = abs(series.steps[before] - inside) < abs(series.steps[after] - inside)
+    places, half = np.where(nearer, before, after), points // 2
+    means = [series.values[max(0, place - half) : place + half + 1].mean() for place in places.tolist()]
+    return Series(inside, np.array(means, dtype="float64"))
 
 
 def downsample(series: Series, points: int = CHART_POINTS) -> Series:

@@ -35,7 +35,7 @@ def traces(chart):
 def test_an_ark_export_gives_reward_length_each_function_and_clipping():
     found = charts(hacked())
     assert list(found) == [
-        "Final reward", "Length and truncation", "math_accuracy", "think_answer_format", "Clipping"
+        "Final reward", "Train and test", "Length and truncation", "math_accuracy", "think_answer_format", "Clipping"
     ]  # fmt: skip
     assert set(traces(found["math_accuracy"])) == {"train won to bon", "train", "test won to bon", "test"}
     assert set(traces(found["Clipping"])) == {"clipfrac", "high", "low", "clipfrac2"}

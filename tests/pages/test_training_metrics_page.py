@@ -31,7 +31,7 @@ def test_the_empty_page_says_what_to_drop_and_offers_examples(page):
     assert [button.key for button in page.button if button.key.startswith("example_")] == [
         "example_hacked", "example_truncated", "example_healthy"
     ]  # fmt: skip
-    assert "Drop the CSV of a run." in shown(page)
+    assert "Drop what your trainer or tracker gave you." in shown(page)
 
 
 @pytest.mark.parametrize("name", ["hacked", "truncated", "healthy"])
@@ -61,7 +61,7 @@ def test_an_unusable_file_is_refused_in_a_sentence_and_can_be_closed(page):
     (error,) = page.error
     assert "Line 3 has 3 cells, the header has 2." in error.value.replace("\\", "")
     next(button for button in page.button if button.label == "Close run.csv").click().run()
-    assert "Drop the CSV of a run." in shown(page)
+    assert "Drop what your trainer or tracker gave you." in shown(page)
 
 
 def test_without_a_step_column_the_visitor_chooses_one_or_the_row_number(page):
@@ -92,11 +92,11 @@ def test_another_column_can_count_the_steps(page):
 
 def test_further_series_are_filtered_by_a_regular_expression_and_drawn(page):
     page.button(key="example_healthy").click().run()
-    page.text_input(key="metric_filter").set_value("grad|judge").run()
+    page.text_input(key="metric_filter").set_value("advantage|judge").run()
     (picker,) = page.multiselect
-    assert picker.options == ["train/metrics/judge_seconds", "train/actor/grad_norm"]
-    picker.select("train/actor/grad_norm").run()
-    assert "**train/actor/grad_norm** " in shown(page)
+    assert picker.options == ["train/metrics/judge_seconds", "train/advantage/advantages"]
+    picker.select("train/advantage/advantages").run()
+    assert "**train/advantage/advantages** " in shown(page)
 
 
 def test_a_broken_regular_expression_is_told_and_filters_nothing(page):
@@ -111,4 +111,115 @@ def test_two_runs_are_overlaid_and_all_can_be_closed(page):
     assert "a.csv" in shown(page)
     assert "b.csv" in shown(page)
     page.button(key="close_runs").click().run()
-    assert "Drop the CSV of a run." in shown(page)
+    assert "Drop what your trainer or tracker gave you." in shown(page)
+
+
+# --- the diagnosis -------------------------------------------------------------------------------------------------
+
+
+def blocks(page: AppTest) -> str:
+    """The coloured blocks: title and text."""
+    elements = [*page.error, *page.success, *page.info]
+    return "\n".join(f"{element.proto.title} {element.value}" for element in elements).replace("\\", "")
+
+
+def test_findings_stand_before_the_curves_in_sentences_with_their_numbers(page):
+    page.button(key="example_truncated").click().run()
+    assert "Something is wrong from step 83 Go back to the checkpoint of step 80, the best on test. 3 findings" in (
+        blocks(page)
+    )
+    text = shown(page)
+    assert "Answers are cut: truncation **0.21" in text
+    assert "limit **30" in text
+    assert text.index("Answers are cut") < text.index("**Final reward**")
+    assert "28 checks passed" in text
+    assert "8 could not be made: no entropy, zero-variance share" in text
+
+
+def test_a_healthy_run_gets_the_green_block(page):
+    page.button(key="example_healthy").click().run()
+    assert "Healthy so far 32 checks passed." in blocks(page)
+    assert not page.error
+
+
+def test_a_short_run_is_not_called_healthy(page):
+    drop(page, ("run.csv", "step,reward\n1,1\n2,2\n"))
+    assert "Nothing wrong so far Too few steps to judge" in blocks(page)
+
+
+def test_the_button_of_a_finding_sets_the_steps_and_asks_for_its_chart(page):
+    page.button(key="example_truncated").click().run()
+    page.button(key="zoom_finding_0_truncation_high").click().run()
+    assert page.slider(key="metric_steps_0_160").value == (115, 160)
+    assert page.session_state["metric_focus"] == ("chart_length", 1)
+    page.button(key="all_steps").click().run()
+    assert page.slider(key="metric_steps_0_160").value == (0, 160)
+
+
+def test_a_changed_threshold_changes_the_findings_and_can_be_taken_back(page):
+    page.button(key="example_truncated").click().run()
+    page.selectbox(key="threshold_rule").set_value(page.selectbox(key="threshold_rule").value).run()
+    page.number_input(key="threshold_truncation_high_limit").set_value(0.9).run()
+    assert "Answers are cut" not in shown(page)
+    page.button(key="reset_thresholds").click().run()
+    assert "Answers are cut" in shown(page)
+
+
+def test_own_rules_are_asked_and_broken_ones_are_told(page):
+    page.button(key="example_healthy").click().run()
+    rule = "rules:\n- {id: mine, severity: hard, condition: outside, bounds: {train/actor/kl_loss: {above: top}},"
+    page.text_area(key="own_rules").set_value(f"{rule} thresholds: {{top: 0.001}}, text: 'KL is {{value}}.'}}").run()
+    assert "KL is **0.0" in shown(page)
+    assert "Broken from step" in blocks(page)
+    page.text_area(key="own_rules").set_value("rules: [[").run()
+    assert "This is not YAML" in blocks(page)
+    assert "Healthy so far" in blocks(page)
+
+
+def test_a_chosen_mix_is_checked_against_the_final_reward(page):
+    page.switch_page("pages/compose.py").run()  # saves the example mix, whose rules are not those of the run
+    page.switch_page(PAGE).run()
+    page.button(key="example_healthy").click().run()
+    page.selectbox(key="metric_mix").set_value("math").run()
+    assert not page.exception
+    assert "The mix was not checked: the run does not report accuracy" in shown(page)
+
+
+def test_the_address_names_the_opened_files(page):
+    page.button(key="example_hacked").click().run()
+    assert page.query_params["runs"] == "hacked"
+    page.button(key="close_runs").click().run()
+    assert "runs" not in page.query_params
+
+
+def test_an_address_opens_its_example_and_says_which_files_are_gone(page, tmp_path):
+    fresh = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    fresh.query_params["runs"] = "truncated,0123456789"
+    fresh.run().switch_page(PAGE)
+    fresh.query_params["runs"] = "truncated,0123456789"
+    fresh.run()
+    assert "truncated.csv" in shown(fresh)
+    assert "files that this console no longer keeps: 1" in blocks(fresh)
+
+
+def test_a_followed_path_shows_what_was_written_since(page, tmp_path):
+    path = tmp_path / "job.log"
+    path.write_text("step:1 - critic/score/mean:0.5\nstep:2 - critic/score/mean:0.6\n")
+    page.text_input(key="metric_path").set_value(str(path)).run()
+    assert "2 steps" in shown(page)
+    path.write_text(path.read_text() + "step:3 - critic/score/mean:0.7\n")
+    page.run()
+    assert "3 steps" in shown(page)
+
+
+def test_a_log_axis_is_refused_in_words_where_values_are_not_positive(page):
+    drop(page, ("run.csv", "step,reward\n1,-1\n2,2\n3,3\n"))
+    page.button_group(key="metric_axes").set_value(["log"]).run()
+    assert "no log axis: there are values of 0 or below" in shown(page)
+
+
+def test_outliers_out_of_view_are_told(page):
+    rows = "".join(f"{step},{44 if step == 50 else 1 + step / 1000}\n" for step in range(1, 101))
+    drop(page, ("run.csv", "step,reward\n" + rows))
+    page.button_group(key="metric_axes").set_value(["clip"]).run()
+    assert "points above: 1, farthest 44 at step 50" in shown(page)

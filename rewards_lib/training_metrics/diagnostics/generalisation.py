@@ -8,11 +8,11 @@ from rewards_lib.contract import sentence
 from rewards_lib.training_metrics.diagnostics.evidence import LENGTH, TEST, TRAIN, Line
 from rewards_lib.training_metrics.diagnostics.outcomes import Outcome, number_text
 from rewards_lib.training_metrics.diagnostics.trends import ERRORS, noise, stretches, thirds, trend
+from rewards_lib.training_metrics.series import Series, means_around
 
 if TYPE_CHECKING:
     from rewards_lib.training_metrics.diagnostics.evidence import Evidence
     from rewards_lib.training_metrics.diagnostics.rules import Rule
-    from rewards_lib.training_metrics.series import Floats
 
 SMOOTHED_TESTS = 3
 
@@ -39,27 +39,20 @@ def gap_widens(evidence: Evidence, rule: Rule) -> Outcome:
     A trailing mean would lag behind a rising curve and make a gap that is none.
     """
     train, test = evidence.need(TRAIN), evidence.need(TEST)
-    half = int(rule.limit("centred_steps")) // 2
-    places = [
-        int(abs(train.steps - step).argmin())
-        for step in test.steps.tolist()
-        if train.steps[0] <= step <= train.steps[-1]
-    ]
-    kept = (test.steps >= train.steps[0]) & (test.steps <= train.steps[-1])
-    if len(places) < rule.min_tests:
-        return Outcome.abstained(sentence("{count} of {needed} evaluations", count=len(places), needed=rule.min_tests))
-    import numpy as np
-
-    centred = np.array([train.values[max(0, place - half) : place + half + 1].mean() for place in places])
-    gap: Floats = centred - test.values[kept]
+    centred = means_around(Series(train.steps, train.values), test.steps, int(rule.limit("centred_steps")))
+    if len(centred) < rule.min_tests:
+        return Outcome.abstained(sentence("{count} of {needed} evaluations", count=len(centred), needed=rule.min_tests))
+    gap = centred.values - test.values[test.steps.searchsorted(centred.steps)]
     value, limit = float(gap[-SMOOTHED_TESTS:].mean()), rule.limit("share") * evidence.final_range()
-    if value <= limit or not trend(test.steps[kept], gap).rises:
+    if value <= limit or not trend(centred.steps, gap).rises:
         return Outcome.ok()
-    wide = stretches(gap > limit, 1)
+    first = float(gap[:SMOOTHED_TESTS].mean())
+    # a gap that was there from the start has not widened yet
+    wide = stretches(gap > max(limit, first + (value - first) / 4), 1)
     begin = int(wide[-1][0]) if wide else 0
     return Outcome.found(
-        train.name, test.name, steps=(float(test.steps[kept][begin]), float(test.steps[kept][-1])), value=value,
-        threshold=limit, n=len(gap), first=number_text(float(gap[:SMOOTHED_TESTS].mean())),
+        train.name, test.name, steps=(float(centred.steps[begin]), float(centred.steps[-1])), value=value,
+        threshold=limit, n=len(gap), first=number_text(first),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rewards_lib.contract import sentence
-from rewards_lib.training_metrics.diagnostics.outcomes import Outcome, number_text, share_text
+from rewards_lib.training_metrics.diagnostics.outcomes import Outcome, number_text, share_text, step_text
 from rewards_lib.training_metrics.diagnostics.trends import robust_deviations, stretches
 
 if TYPE_CHECKING:
@@ -87,14 +87,15 @@ def spike(evidence: Evidence, rule: Rule) -> Outcome:
         return Outcome.ok()
     top = int(places[values[places].argmax()])
     close = bool(len(places) > 1 and (places[1:] - places[:-1]).min() < rule.limit("near"))
-    begin = top if len(places) == 1 or not close else int(places[0])
+    first, last = (int(places[0]), int(places[-1])) if close else (top, top)
     return Outcome.found(
         line.name,
-        steps=line.span(top, int(places[-1]) if begin != top else top) if places[-1] >= top else line.span(top, top),
+        steps=line.span(first, last),
         value=float(values[top]),
         threshold=float(medians[top]),
         n=len(places),
         severity=rule.strong if close or z.max() > rule.limit("strong") else None,
+        at=step_text(float(line.steps[top])),
         times=number_text(float(values[top] / medians[top])) if medians[top] else "—",
     )
 

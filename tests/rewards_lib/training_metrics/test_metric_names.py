@@ -82,3 +82,7 @@ def test_every_series_is_a_member_of_exactly_one_family(names):
     grouped = group_families(names)
     assert sorted(member for family in grouped for member in family.members.values()) == sorted(names)
     assert len({family.name for family in grouped}) == len(grouped)
+
+
+def test_the_spread_of_a_function_is_no_function_of_its_own():
+    assert canonical_name("rewards/reward_func/std") == "train/reward/functions/reward_func/std"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics import Series, downsample, drawn_points, smooth_series
+from rewards_lib.training_metrics import Series, downsample, drawn_points, means_around, smooth_series
 
 numbers = st.floats(-1e6, 1e6)
 
@@ -86,3 +86,10 @@ def test_whole_steps_are_written_as_integers_and_fractions_as_they_are():
     assert line([0.5], [3]).to_json() == [[3, 0.5]]
     assert isinstance(line([0.5], [3]).to_json()[0][0], int)
     assert line([0.5, 1], [0.25, 3]).to_json() == [[0.25, 0.5], [3.0, 1]]
+
+
+def test_training_is_averaged_round_each_evaluation_and_not_behind_it():
+    steps = np.arange(1.0, 101.0)
+    around = means_around(Series(steps, steps), np.array([0.0, 10.0, 50.0, 200.0]))
+    assert around.steps.tolist() == [10, 50]
+    assert around.values.tolist() == [10, 50]

@@ -1,0 +1,116 @@
+"""The diagnosis of the opened runs for a visitor: with their thresholds, their own rules and the mix they chose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components import cache, state
+from components.i18n import _
+from components.shell import show_failure
+from rewards_lib.errors import InputError, RewardConsoleError
+from rewards_lib.mix import mix_from_json
+from rewards_lib.training_metrics import (
+    Diagnosis,
+    Export,
+    MetricFinding,
+    RuleBook,
+    Run,
+    WeightCheck,
+    check_weights,
+    diagnose,
+    read_rules,
+    rule_book,
+    runs_of,
+    solve_weights,
+)
+
+MIX = "metric_mix"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One run, judged for this visitor."""
+
+    diagnosis: Diagnosis
+    sums: WeightCheck | None
+    """The final reward against the chosen mix; None when none was chosen."""
+    solved: Mapping[str, float] | None
+    """The weights that explain the final reward, where they can be told."""
+
+    @property
+    def findings(self) -> list[MetricFinding]:
+        """The rules' findings and that of the mix, worst first."""
+        off = self.sums.finding() if self.sums else None
+        found = [*self.diagnosis.findings, *([off] if off else [])]
+        order = {"hard": 0, "warning": 1, "note": 2}
+        return sorted(found, key=lambda finding: order[finding.severity])
+
+
+def book_of_visitor() -> RuleBook:
+    """The forty rules with the visitor's thresholds and own rules; own rules that are broken are told and left out."""
+    book = rule_book()
+    own = state.metric_own_rules.get()
+    if own.strip():
+        try:
+            book = book.with_rules(read_rules(own, name=_("own rules")))
+        except InputError as error:
+            show_failure(error)
+    return book.with_thresholds(state.metric_thresholds.get())
+
+
+def judge_runs(exports: Sequence[Export], weights: Mapping[str, float] | None) -> dict[str, Judged]:
+    """Judge every run, by its label. Each is judged once for its content, its x, the rules and the weights."""
+    book = book_of_visitor()
+    rules = json.dumps([state.metric_thresholds.get(), state.metric_own_rules.get(), weights], sort_keys=True)
+    files = tuple(sorted((file.name, file.digest) for file in state.metric_files.get()))
+    judged = {}
+    for label, run in runs_of(exports).items():
+        at = json.dumps([files, [export.x for export in exports], label])
+        try:
+            judged[label] = _judge(at, rules, run, book, weights)
+        except RewardConsoleError as error:
+            show_failure(error)
+            judged[label] = _judge(at, "", run, rule_book(), weights)
+    return judged
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _judge(
+    at: str,  # noqa: ARG001 -- what was read, as a key
+    rules: str,  # noqa: ARG001 -- what it is judged by, as a key
+    _run: Run,
+    _book: RuleBook,
+    _weights: Mapping[str, float] | None,
+) -> Judged:
+    sums = check_weights(_run, _weights) if _weights else None
+    return Judged(diagnose(_run, book=_book, weights=_weights), sums, solve_weights(_run))
+
+
+def mix_chooser() -> None:
+    """Draw the choice of a mix among the drafts."""
+    st.selectbox(
+        _("Check against the mix"),
+        [one.name for one in cache.store().list_drafts("mix")],
+        index=None,
+        placeholder=_("Choose a mix of Compose"),
+        help=_("Is the final reward the weighted sum of this mix?"),
+        key=MIX,
+        persist_state="session",
+    )
+
+
+def weights_of_mix() -> dict[str, float] | None:
+    """The weights of the chosen mix by function; None when none is chosen or it is gone."""
+    chosen = state.widget(MIX)
+    if chosen is None or chosen not in {one.name for one in cache.store().list_drafts("mix")}:
+        return None
+    try:
+        mix = mix_from_json({**cache.store().load_draft("mix", chosen).content, "name": chosen})
+    except RewardConsoleError as error:
+        show_failure(error)
+        return None
+    return {rule.name: float(rule.weight) for rule in mix.rules}

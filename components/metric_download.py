@@ -1,0 +1,92 @@
+"""What can be taken away: what is shown as one wide CSV, and a report in one HTML file that needs no network.
+
+Invariant: everything in the report that came from a file is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from html import escape
+
+import plotly.io
+import streamlit as st
+from plotly.offline import get_plotlyjs
+
+from components import theme
+from components.i18n import _, language, say
+from components.metric_charts import drawn_names
+from components.metric_diagnosis import Judged
+from components.metric_drawing import Chart, Look
+from rewards_lib.training_metrics import Export, Run, in_language, notes_of, wide_csv
+
+STYLE = """
+body{{font:14px/1.5 "Source Sans Pro",system-ui,sans-serif;margin:2rem auto;max-width:1100px;padding:0 1rem;
+background:{ground};color:{text}}}
+h1{{font-size:1.5rem}}h2{{font-size:1.1rem;margin:1.6rem 0 .3rem}}small,.small{{color:{muted}}}
+li{{margin:.4rem 0}}.hard,.warning{{color:{bad};font-weight:600}}.note{{color:{muted};font-weight:600}}
+.charts{{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:1rem}}
+"""
+
+
+def download_menu(
+    exports: Sequence[Export],
+    runs: Mapping[str, Run],
+    judged: Mapping[str, Judged],
+    charts: Sequence[Chart],
+    look: Look,
+) -> None:
+    """Draw the button with both downloads; the files are made when they are asked for."""
+    stem = exports[0].name.rpartition(".")[0] or exports[0].name
+    names = drawn_names(list(charts))
+    with st.popover(_("Download"), icon=":material/download:", key="metric_download"):
+        st.download_button(
+            _("What is shown, as CSV"),
+            partial(wide_csv, runs, names, step_range=look.step_range, x=exports[0].x),
+            file_name=f"{stem}-shown.csv", mime="text/csv", icon=":material/table:", key="download_csv",
+            on_click="ignore",
+        )  # fmt: skip
+        st.download_button(
+            _("Report, one HTML file"),
+            partial(report_html, report_head(exports, judged), list(charts), theme.palette(), language()),
+            file_name=f"{stem}-report.html", mime="text/html", icon=":material/description:", key="download_report",
+            on_click="ignore",
+        )  # fmt: skip
+        st.caption(_("Each chart gives its picture by the camera at its right."))
+
+
+def report_head(exports: Sequence[Export], judged: Mapping[str, Judged]) -> str:
+    """The report above its charts, as HTML: files, findings with what to try, checks, what was mended."""
+    spoken = language()
+    parts = [f"<h1>{escape(_('Training metrics'))}: {escape(', '.join(export.name for export in exports))}</h1>"]
+    for label, one in judged.items():
+        passed = sum(check.state == "ok" for check in one.diagnosis.checks)
+        rows = "".join(
+            f'<li><span class="{finding.severity}">{escape(finding.said(spoken))}</span><br>'
+            f"{escape(in_language(finding.meaning, spoken))} {escape(finding.advised(spoken))}"
+            f"<br><small>{escape(finding.rule)} · {escape(finding.source)}</small></li>"
+            for finding in one.findings
+        )
+        undone = sum(check.state == "abstained" for check in one.diagnosis.checks)
+        told = _("{passed} checks passed, {undone} could not be made.", passed=passed, undone=undone)
+        parts.append(f"<h2>{escape(label or _('Findings'))}</h2><ul>{rows}</ul><p class=small>{escape(told)}</p>")
+    notes = "".join(f"<li>{escape(say(note))}</li>" for note in notes_of(exports))
+    if notes:
+        parts.append(f"<h2>{escape(_('Mended while reading'))}</h2><ul class=small>{notes}</ul>")
+    return "".join(parts)
+
+
+def report_html(head: str, charts: Sequence[Chart], colours: theme.Palette, spoken: str) -> bytes:
+    """The whole file: the head, every chart, and plotly itself, so that it opens without a network."""
+    drawn = "".join(
+        f"<section><b>{escape(chart.title)}</b> <small>{escape(chart.small)}</small>"
+        f"{plotly.io.to_html(chart.figure, include_plotlyjs=False, full_html=False, config={'displaylogo': False})}"
+        "</section>"
+        for chart in charts
+    )
+    style = STYLE.format(ground=colours.ground, text=colours.text, muted=colours.muted, bad=colours.bad)
+    return (
+        f'<!doctype html><html lang="{spoken}"><head><meta charset="utf-8"><title>Training metrics</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{style}</style><script>{get_plotlyjs()}</script>'
+        f'</head><body>{head}<div class="charts">{drawn}</div></body></html>'
+    ).encode()
