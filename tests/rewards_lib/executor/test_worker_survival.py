@@ -159,7 +159,11 @@ executor.run_function(FunctionSource(source), payload_of("x"), limits=Limits(wal
 
 def start_program(line: str, home: Path) -> subprocess.Popen[bytes]:
     program = PROGRAM.format(tests=str(Path(__file__).parent))
-    environment = {**os.environ, "REWARD_CONSOLE_HOME": str(home), "PYTHONPATH": str(Path.cwd())}
+    environment = {
+        **os.environ,
+        "REWARD_CONSOLE_HOME": str(home),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(Path.cwd()), *sys.path])),
+    }
     return subprocess.Popen([sys.executable, "-c", program, line], stdout=subprocess.PIPE, env=environment)
 
 
