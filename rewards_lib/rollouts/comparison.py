@@ -1,13 +1,14 @@
 """The same rollouts under two rewards: what changed, whose rank flipped, and which rule did it.
 
-Invariant: rollouts are matched by their id, else by their line; one that only one file holds is counted, never
-compared. Rank figures look inside groups, because advantages do.
+Invariant: rollouts are matched by their id (their line where they have none); one that only one file holds is counted,
+never compared. Rank figures look inside groups, because advantages do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -76,16 +77,24 @@ def compare(a: Iterable[Rollout | BadRow], b: Iterable[Rollout | BadRow]) -> Jso
 
 
 def _matched(a: Iterable[Rollout | BadRow], b: Iterable[Rollout | BadRow]) -> tuple[list[_Pair], int, int]:
-    first = {rollout.id: _scored(rollout) for rollout in a if isinstance(rollout, Rollout)}
+    first = dict(_by_id(a))
     pairs, only_b = [], 0
-    for rollout in b:
-        if isinstance(rollout, Rollout):
-            other = first.pop(rollout.id, None)
-            if other is None:
-                only_b += 1
-            else:
-                pairs.append(_Pair(rollout.id, other, _scored(rollout)))
+    for key, scored in _by_id(b):
+        other = first.pop(key, None)
+        if other is None:
+            only_b += 1
+        else:
+            pairs.append(_Pair(key[0], other, scored))
     return sorted(pairs, key=lambda pair: pair.a.line), len(first), only_b
+
+
+def _by_id(rollouts: Iterable[Rollout | BadRow]) -> Iterator[tuple[tuple[str, int], _Scored]]:
+    """An id may stand for a sample and occur once for each of its completions: then the order tells them apart."""
+    seen: Counter[str] = Counter()
+    for rollout in rollouts:
+        if isinstance(rollout, Rollout):
+            seen[rollout.id] += 1
+            yield (rollout.id, seen[rollout.id]), _scored(rollout)
 
 
 def _scored(rollout: Rollout) -> _Scored:

@@ -61,6 +61,12 @@ def kind_of_file(path: Path) -> str:
             head = stream.read(_HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
+    if head[:4] == b"PK\x03\x04" or head[:1] == b"\x80":
+        raise InputError(
+            "The file is an archive or a pickle, as torch writes them. Loading one may run any code: it is never done.",
+            where=path.name,
+            remedy="Write it as JSONL where it comes from.",
+        )
     if not head:
         raise InputError("The file is empty.", where=path.name, remedy="One rollout a line is expected.")
     if head[:1] == b"[":

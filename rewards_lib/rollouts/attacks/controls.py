@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rewards_lib.contract import JsonObject
+from rewards_lib.contract import Json, JsonObject
 from rewards_lib.mix import Rule
 from rewards_lib.rollouts.attacks.bench import Bench
 from rewards_lib.rollouts.attacks.scene import SPELLINGS, Scene
@@ -74,8 +74,8 @@ def run_controls(bench: Bench, scenes: Sequence[Scene], kinds: dict[str, str]) -
     bench.learn((scene.sample, text) for scene in known for text in (scene.spell(scene.truth), scene.original, ""))
     weights = {rule.name: float(rule.weight) for rule in bench.mix.rules}
 
-    def paid(scene: Scene, completion: object) -> float | None:
-        rules = bench.earned(scene.sample, completion).rules  # type: ignore[arg-type]
+    def paid(scene: Scene, completion: Json) -> float | None:
+        rules = bench.earned(scene.sample, completion).rules
         values = [rules[name] for name in judges]
         if any(value is None for value in values):
             return None

@@ -93,7 +93,7 @@ def _is_one_json(text: str) -> bool:
 
 
 def _presets(scene: Scene) -> set[str | None]:
-    return {rule.preset for rule in scene.mix.rules} if scene.mix else set()
+    return {rule.preset for rule in scene.mix.rules}
 
 
 def _cuts(text: str) -> list[str]:

@@ -37,8 +37,8 @@ class Scene:
     """The ground truth as text; empty where the sample has none."""
     wrong: str
     """A value that is plainly wrong."""
+    mix: Mix
     spelling: str = "plain"
-    mix: Mix | None = None
 
     @property
     def original(self) -> Json:
@@ -125,7 +125,7 @@ def make_scene(rollout: Rollout, mix: Mix, spelling: str = "plain") -> Scene:
     """Set the scene of a rollout under a mix."""
     sample = rollout.sample
     truth = truth_of(Sample(tuple(sample.get("messages") or ()), sample.get("extra") or {}), mix)
-    return Scene(rollout, truth, wrong_value(truth), spelling, mix)
+    return Scene(rollout, truth, wrong_value(truth), mix, spelling)
 
 
 def last_text(completion: Json) -> str:

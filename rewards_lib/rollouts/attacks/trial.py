@@ -103,7 +103,7 @@ def graders(*names: str) -> dict[str, Limit]:
 
 def params_of(scene: Scene, preset: str) -> dict[str, object]:
     """The complete parameters of the first rule with this preset; empty when the mix has none."""
-    for rule in scene.mix.rules if scene.mix else ():
+    for rule in scene.mix.rules:
         if rule.preset == preset:
             return check_params(preset, rule.params)
     return {}

@@ -1,5 +1,6 @@
 """The attack suite finds planted leaks and leaves honest rewards alone."""
 
+import json
 from decimal import Decimal
 
 import pytest
@@ -123,7 +124,7 @@ def leaks_of(mix, rollouts, executor, resolve=without_functions):
 
 def own(source, executor):
     mix = Mix("own", (Rule("own", Decimal(1), function="own.py"),))
-    return leaks_of(mix, MATHS, executor, lambda _: ResolvedFunction(FunctionSource(HEAD + source), "own · test"))
+    return leaks_of(mix, MATHS[:2], executor, lambda _: ResolvedFunction(FunctionSource(HEAD + source), "own · test"))
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -150,15 +151,19 @@ OFFLINE = [name for name in preset_names() if name not in ("llm_judge", "sandbox
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_a_shipped_preset_leaks_only_what_it_leaks_by_definition(name, executor):
-    """On its own worked examples; what leaks by definition is in the catalogue and must be reported."""
-    for example in find_preset(name).examples:
+    """On its own worked examples, those of equal parameters at once."""
+    alike = {}
+    for number, example in enumerate(find_preset(name).examples):
+        alike.setdefault(json.dumps(example.params), []).append((f"example {number}", example))
+    for params, examples in alike.items():
         rows = [
-            Rollout(place, str(place), "g", example.sample.to_json(), completion)
+            Rollout(place, str(place), group, example.sample.to_json(), completion)
+            for group, example in examples
             for place, completion in enumerate(example.completions, 1)
         ]
-        leaks, _ = leaks_of(preset_mix(name, **example.params), rows, executor)
-        labels = {name, *(f"{name} {value}" for value in example.params.values())}
-        assert all(any((label, leak) in LEAKS_BY_DEFINITION for label in labels) for leak in leaks), (example, leaks)
+        leaks, _ = leaks_of(preset_mix(name, **json.loads(params)), rows, executor)
+        labels = {name, *(f"{name} {value}" for value in json.loads(params).values())}
+        assert all(any((label, leak) in LEAKS_BY_DEFINITION for label in labels) for leak in leaks), (params, leaks)
 
 
 def test_leaks_by_definition_are_reported(executor):

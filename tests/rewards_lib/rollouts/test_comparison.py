@@ -44,6 +44,13 @@ def test_rollouts_of_one_file_only_are_counted_and_nothing_in_common_is_refused(
         compare(scored([1]), [])
 
 
+def test_an_id_that_occurs_once_for_each_completion_is_matched_in_order():
+    a = [Rollout(n, "same", "g", {}, None, Recorded(float(n))) for n in (1, 2, 3)]
+    b = [Rollout(n, "same", "g", {}, None, Recorded(float(n == 2))) for n in (1, 2, 3)]
+    found = compare(a, b)
+    assert (found["rollouts"], [example["b"] for example in found["examples"]]) == (3, [0.0, 0.0, 1.0])
+
+
 @given(st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=5), min_size=1, max_size=5))
 def test_a_file_compared_with_itself_has_no_change(groups):
     found = compare(scored(*groups), scored(*groups))

@@ -91,6 +91,14 @@ def test_a_rollout_survives_the_way_to_another_process(write):
     assert Rollout.unpack(json.loads(json.dumps(found.pack()))) == found
 
 
+@pytest.mark.parametrize("head", [b"PK\x03\x04rest", b"\x80\x04\x95rest"])
+def test_a_pickle_is_never_loaded(tmp_path, head):
+    path = tmp_path / "rollouts.pt"
+    path.write_bytes(head)
+    with pytest.raises(InputError, match="never done"):
+        open_rollouts(path)
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "[]"])
 def test_an_empty_file_is_refused(tmp_path, text):
     path = tmp_path / "none.jsonl"
