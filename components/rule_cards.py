@@ -12,6 +12,7 @@ import streamlit as st
 from components import drafts, samples, state
 from components.i18n import _, explain, language
 from components.parameter_form import parameter_form, summary
+from components.regex_help import regex_help
 from components.state import OpenDraft
 from components.theme import number, plain, rule_mark
 from rewards_lib.contract import Completion, JsonObject, Payload
@@ -106,7 +107,10 @@ def _parameters(draft: OpenDraft, preset: Preset, rule: JsonObject, *, key: str)
         label, told = preset.label.in_language(language()), preset.summary.in_language(language())
         st.markdown(f"**{plain(preset.name)}** · {plain(label)}  \n:small[{plain(told)}]")
         _worked_example(draft, preset, rule["name"], key=key)
-        return parameter_form(schema, params, key=key)
+        changed = parameter_form(schema, params, key=key)
+        if preset.name == "regex_match":
+            regex_help(changed, [completion.text for completion in samples.current_sample().completions], key=key)
+    return changed
 
 
 def _worked_example(draft: OpenDraft, preset: Preset, name: str, *, key: str) -> None:

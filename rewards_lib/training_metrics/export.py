@@ -56,6 +56,8 @@ class Run:
     """Names to the steps whose cell said NaN; those are gaps."""
     spread: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
     """Names to the lowest and highest values behind each of their rows, where the export kept them."""
+    distinct: bool = False
+    """No step occurs on two rows."""
     last_values_only: bool = False
     """The file is a summary: one value a metric, no history."""
 
@@ -76,6 +78,9 @@ class Run:
     def _thin(self, values: Floats) -> Series:
         import numpy as np
 
+        if self.distinct:
+            finite = np.isfinite(values)
+            return Series(self.steps, values) if finite.all() else Series(self.steps[finite], values[finite])
         kept = ~np.isnan(values)
         steps, values = self.steps[kept], values[kept]
         last = np.append(steps[1:] != steps[:-1], True)[: len(steps)]
@@ -162,7 +167,9 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
               if n == x or n in reading.clocks or is_clock(n, values, in_order)]  # fmt: skip
     places = [place for place, title in enumerate(numbers.names) if title not in clocks and title not in twins]
     titles = tuple(numbers.names[place] for place in places)
-    metrics = numbers.values[places]
+    # nearly always one block, and a view of a block costs nothing
+    block = bool(places) and places[-1] - places[0] + 1 == len(places)
+    metrics = numbers.values[places[0] : places[-1] + 1] if block else numbers.values[places]
     runs = tuple(
         _run(label, titles, steps, metrics, part, numbers)
         for label, part in _rows_of_runs(reading.labels, numbers.texts, steps, metrics, rows).items()
@@ -172,6 +179,7 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
     if reading.groups:
         runs = tuple(_side_by_side(runs[0], reading, in_order))
     lowest, highest = np.fmin.reduce(metrics, axis=1), np.fmax.reduce(metrics, axis=1)
+    infinite = bool(np.isinf(lowest).any() or np.isinf(highest).any())
     return Export(
         name,
         reading.columns,
@@ -179,7 +187,12 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
         (*clocks, *titles),
         runs,
         reading.told,
-        (*reading.notes, *_column_notes(numbers), *_step_notes(x, steps, runs), *_infinite_notes(runs)),
+        (
+            *reading.notes,
+            *_column_notes(numbers),
+            *_step_notes(x, steps, runs),
+            *_infinite_notes(runs if infinite else ()),
+        ),
         numbers.blank,
         tuple(title for title, same in zip(titles, lowest == highest, strict=True) if same),
         {column: len(rows) for column, rows in numbers.nan_rows.items()},
@@ -216,7 +229,9 @@ def _run(label: str, titles: tuple[str, ...], steps: Floats, metrics: Floats, ro
     in_order, own = (steps, metrics) if whole else (steps[order], metrics[:, order])
     nan_steps = {name: _steps_at(steps, bad, rows) for name, bad in numbers.nan_rows.items()}
     restarts = find_restarts(steps[rows], conflicts(in_order, own))
-    return Run(label, titles, in_order, own, restarts, {name: found for name, found in nan_steps.items() if len(found)})
+    told = {name: found for name, found in nan_steps.items() if len(found)}
+    distinct = bool((in_order[1:] > in_order[:-1]).all())
+    return Run(label, titles, in_order, own, restarts, told, distinct=distinct)
 
 
 def _steps_at(steps: Floats, places: list[int], rows: Rows) -> Floats:
@@ -238,7 +253,7 @@ def _side_by_side(run: Run, reading: Reading, order: Rows) -> Iterator[Run]:
         }
         own = run.values[[run.names.index(column) for column in held.values()]]
         nan_steps = {m: run.nan_steps[column] for m, column in held.items() if column in run.nan_steps}
-        yield Run(label, tuple(held), run.steps, own, run.restarts, nan_steps, spread)
+        yield replace(run, label=label, names=tuple(held), values=own, nan_steps=nan_steps, spread=spread)
 
 
 def _rows_of_runs(
@@ -307,7 +322,7 @@ def _step_notes(x: str, file_order: Floats, runs: Sequence[Run]) -> list[Sentenc
 
 
 def _infinite_notes(runs: Sequence[Run]) -> list[Sentence]:
-    """What is told of infinite values; most files have none, so that one look at each run's extremes is enough."""
+    """What is told of infinite values."""
     import numpy as np
 
     found: dict[str, list[Floats]] = {}

@@ -129,6 +129,8 @@ def drawn_points(series: Series, points: int = CHART_POINTS) -> tuple[Floats, Fl
     if len(series) < 3:
         return kept.steps, kept.values
     widths = np.diff(series.steps)
+    if widths.max() <= GAP_STEPS * widths.min():
+        return kept.steps, kept.values
     gaps = np.flatnonzero(widths > GAP_STEPS * np.median(widths))
     if not len(gaps):
         return kept.steps, kept.values

@@ -12,6 +12,7 @@ from rewards_lib.training_metrics.diagnostics.trends import robust_deviations, s
 if TYPE_CHECKING:
     from rewards_lib.training_metrics.diagnostics.evidence import Evidence, Line
     from rewards_lib.training_metrics.diagnostics.rules import Rule
+    from rewards_lib.training_metrics.series import Floats
 
 FEWEST_TESTS = 6
 ENTROPY, KL = "train/actor/entropy", "train/actor/kl_loss"
@@ -84,25 +85,34 @@ def kl_without_gain(evidence: Evidence, rule: Rule) -> Outcome:
 
 def unstable_update(evidence: Evidence, rule: Rule) -> Outcome:
     """KL, clip fraction and gradient norm jump at the same update, or a few steps apart."""
-    lines = [evidence.need(f"train/actor/{name}") for name in ("kl_loss", "pg_clipfrac", "grad_norm")]
-    jumps = [_jumps(line, rule) for line in lines]
-    if not all(jumps):
-        return Outcome.ok()
-    width = rule.limit("near") * _median_step(lines[0])
-    for step in jumps[2]:
-        near = [[other for other in steps if abs(other - step) <= width] for steps in jumps]
-        if all(near):
-            together = [step for steps in near for step in steps]
+    grad, *others = [evidence.need(f"train/actor/{name}") for name in ("grad_norm", "kl_loss", "pg_clipfrac")]
+    width = rule.limit("near") * _median_step(grad)
+    jumps = _jumps(grad, rule)
+    nearby = [_jumps(line, rule, near=jumps, width=width) for line in others]
+    for step in jumps.tolist():
+        near = [steps[abs(steps - step) <= width] for steps in nearby]
+        if all(map(len, near)):
+            together = [step, *(float(other) for steps in near for other in steps)]
             return Outcome.found(
-                *(line.name for line in reversed(lines)), steps=(min(together), max(together)),
+                grad.name, *(line.name for line in others), steps=(min(together), max(together)),
                 threshold=rule.limit("z"), n=len(together),
             )  # fmt: skip
     return Outcome.ok()
 
 
-def _jumps(line: Line, rule: Rule) -> list[float]:
-    z, _ = robust_deviations(line.values, rule.window, line.starts)
-    steps: list[float] = line.steps[z > rule.limit("z")].tolist()
+def _jumps(line: Line, rule: Rule, *, near: Floats | None = None, width: float = 0.0) -> Floats:
+    """The steps at which a line jumps; with ``near`` only those within ``width`` of one of these steps."""
+    import numpy as np
+
+    among = None
+    if near is not None:
+        if not len(near):
+            return line.steps[:0]
+        after = np.minimum(near.searchsorted(line.steps), len(near) - 1)
+        before = np.maximum(after - 1, 0)
+        among = np.minimum(abs(near[after] - line.steps), abs(near[before] - line.steps)) <= width
+    z, _ = robust_deviations(line.values, rule.window, line.starts, beyond=rule.limit("z"), among=among)
+    steps: Floats = line.steps[z > rule.limit("z")]
     return steps
 
 

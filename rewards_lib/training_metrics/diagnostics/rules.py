@@ -103,7 +103,7 @@ def _load(text: str, name: str) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 -- a safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{name}, line {mark.line + 1}" if mark else name

@@ -22,6 +22,10 @@ ERRORS = 2.0
 LEAST_MOVE = 0.01
 """And beyond this share of the curve's own range."""
 
+FLOOR_SHARE = 0.05
+"""A deviation is at least this share of the median: in a very calm history a ripple is no spike."""
+CHUNK_POINTS = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class Trend:
@@ -96,23 +100,36 @@ def stretches(hits: Hits, least: int) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(begins, ends, strict=True) if b - a + 1 >= least]
 
 
-def robust_deviations(values: Floats, window: int, starts: Sequence[int] = ()) -> tuple[Floats, Floats]:
-    """How many robust deviations each value lies above the median of the ``window`` values before it, and that median.
+def robust_deviations(
+    values: Floats, window: int, starts: Sequence[int] = (), *, beyond: float, among: Hits | None = None
+) -> tuple[Floats, Floats]:
+    """How many robust deviations values lie above the median of the ``window`` values before them, and that median.
 
-    ``z = (x - median) / max(1.4826 MAD, 5 % of the median)``; 0 where there is no such history, or where it is all 0.
+    ``z = (x - median) / max(1.4826 MAD, 5 % of the median)``; 0 where there is no such history, where it is all 0, and
+    where z cannot exceed ``beyond``, which a glance at the smallest value of the history tells of nearly every point.
+    Points outside ``among`` are not looked at.
     """
     import numpy as np
+    import pandas as pd
 
     z, medians = np.zeros(len(values)), np.zeros(len(values))
     for begin, end in zip([0, *starts], [*starts, len(values)], strict=True):
         if end - begin <= window:
             continue
-        history = np.lib.stride_tricks.sliding_window_view(values[begin : end - 1], window)
-        median = np.median(history, axis=1)
-        scale = np.maximum(1.4826 * np.median(np.abs(history - median[:, None]), axis=1), 0.05 * np.abs(median))
-        here = slice(begin + window, end)
-        medians[here] = median
-        z[here] = np.divide(values[here] - median, scale, out=np.zeros_like(median), where=scale > 0)
+        part = values[begin:end]
+        least = pd.Series(part).rolling(window).min().to_numpy()[window - 1 : -1]
+        # for a median of 0 or more: x - median > beyond * 5 % of the median, and the median is no less than the least
+        maybe = (part[window:] > (1 + FLOOR_SHARE * beyond) * least) | (least < 0)
+        places = np.flatnonzero(maybe if among is None else maybe & among[begin + window : end])
+        windows = np.lib.stride_tricks.sliding_window_view(part, window)
+        for chunk in np.array_split(places, len(places) // CHUNK_POINTS + 1):
+            history = windows[chunk]
+            median = np.median(history, axis=1)
+            deviation = np.median(np.abs(history - median[:, None]), axis=1)
+            scale = np.maximum(1.4826 * deviation, FLOOR_SHARE * np.abs(median))
+            here = begin + window + chunk
+            medians[here] = median
+            z[here] = np.divide(values[here] - median, scale, out=np.zeros_like(median), where=scale > 0)
     return z, medians
 
 

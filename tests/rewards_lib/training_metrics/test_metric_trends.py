@@ -50,7 +50,7 @@ def test_noise_is_no_trend_and_two_points_are_none():
 def test_deviations_begin_after_a_whole_history():
     values = np.ones(40)
     values[10] = values[30] = 5
-    z, medians = robust_deviations(values, 20)
+    z, medians = robust_deviations(values, 20, beyond=3)
     assert z.nonzero()[0].tolist() == [30]
     assert medians[30] == 1
 
@@ -58,7 +58,7 @@ def test_deviations_begin_after_a_whole_history():
 def test_a_history_of_zeros_gives_no_deviation():
     values = np.zeros(40)
     values[30] = 5
-    assert not robust_deviations(values, 20)[0].any()
+    assert not robust_deviations(values, 20, beyond=3)[0].any()
 
 
 @given(st.lists(st.booleans(), max_size=40), st.integers(1, 5))
@@ -74,3 +74,17 @@ def test_thirds_and_noise_of_a_smooth_curve():
     values = np.linspace(0, 1, 300)
     assert [round(mean, 2) for mean, _ in thirds(values)] == [0.17, 0.5, 0.83]
     assert noise(values) < 1e-9
+
+
+@given(st.lists(st.floats(-5, 50), min_size=8, max_size=60).map(np.array))
+def test_every_deviation_beyond_the_limit_is_as_the_formula_says(values):
+    z, _ = robust_deviations(values, 5, beyond=2)
+    for place in range(5, len(values)):
+        history = values[place - 5 : place]
+        median = np.median(history)
+        scale = max(1.4826 * np.median(abs(history - median)), 0.05 * abs(median))
+        exact = (values[place] - median) / scale if scale else 0
+        if exact > 2 + 1e-9:
+            assert z[place] == pytest.approx(exact)
+        else:
+            assert z[place] <= 2 + 1e-6
