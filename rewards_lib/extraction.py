@@ -137,7 +137,7 @@ def last_box_run(text: str, start: int = 0) -> list[Extraction]:
 def _joins_boxes(gap: str) -> bool:
     if len(gap) > _MAX_GAP or _SENTENCE_END.search(gap) or _CORRECTION.search(gap):
         return False
-    return len(re.findall(r"[^\W\d_]+", gap)) <= _MAX_GAP_WORDS
+    return len(re.findall(r"(?<!\\)\b[^\W\d_]+", gap)) <= _MAX_GAP_WORDS
 
 
 def _last_box_command(text: str, start: int, end: int) -> Span | None:

@@ -22,6 +22,7 @@ from rewards_lib.mathematics.expression import (
     UnreadableError,
     parse,
 )
+from rewards_lib.mathematics.stated import stated_truth
 from rewards_lib.mathematics.structure import (
     Collection,
     as_interval,
@@ -97,7 +98,7 @@ def decide(truth: str, answer: str, *, percent: Percent = "either", use_algebra:
     """
     if len(answer) > MAX_CHARACTERS:
         return Decision(Verdict.EQUAL if truth.strip() == answer.strip() else Verdict.DIFFERENT, "identical")
-    wanted, value = normalise(truth), normalise(answer)
+    wanted, value = normalise(stated_truth(truth)), normalise(answer)
     if not re.search(r"\w|\\[A-Za-z{]", wanted) or not is_balanced(wanted):
         return Decision(Verdict.UNREADABLE_TRUTH, "text")
     comparison = _Comparison(percent, use_algebra)
@@ -114,7 +115,7 @@ def decide(truth: str, answer: str, *, percent: Percent = "either", use_algebra:
 
 def names_several(truth: str) -> bool:
     """Tell whether a ground truth names several values, as ``2, 3`` does."""
-    collection = read_collection(normalise(truth))
+    collection = read_collection(_unwrapped(normalise(stated_truth(truth))))
     return collection is not None and collection.kind in ("list", "set")
 
 
@@ -175,8 +176,11 @@ class _Comparison:
             return bool(self.compare(f"({collection.items[0]})/({collection.items[1]})", other))
         if collection.kind == "set" and len(collection.items) == 1:
             return bool(self.compare(collection.items[0], other))
-        if re.fullmatch(r"-?\d+,\d+", answer) and re.fullmatch(r"-?\d*\.\d+", truth):
-            return bool(self.compare(truth, answer.replace(",", ".")))  # a decimal comma
+        texts = truth, answer
+        if all(re.fullmatch(pattern, text) for pattern, text in zip(_DECIMAL_COMMA, texts, strict=True)) or all(
+            re.fullmatch(pattern, text) for pattern, text in zip(_DECIMAL_COMMA[::-1], texts, strict=True)
+        ):
+            return bool(self.compare(truth.replace(",", "."), answer.replace(",", ".")))
         return False
 
     def compare_equations(self, truth: str, answer: str) -> bool | None:
@@ -278,6 +282,10 @@ class _Comparison:
         if verdict is None:
             return self.compare_by_algebra(truth, answer, is_truth_read=False)
         return verdict or (not wanted.symbols() and not found.symbols() and _is_rounding(truth, answer, wanted, found))
+
+
+_DECIMAL_COMMA = r"-?\d*\.\d+", r"-?\d+,\d+"
+"""A decimal with a point on one side makes a lone comma on the other side one, too."""
 
 
 def _has_equation(text: str) -> bool:

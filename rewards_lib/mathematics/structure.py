@@ -23,7 +23,10 @@ _JOIN = (
 )
 _RELATION = r"<=|>=|!=|<|>"
 _NAME = r"(?:\\angle ?)?(?:[A-Za-z]{1,3}|\\[a-z]+)(?:_\{?\w+\}?)?'*(?:\([A-Za-z](?:,[A-Za-z])*\))?"
-_NAMED = re.compile(rf"\s*(?:{_NAME}|\([A-Za-z](?:\s*,\s*[A-Za-z])+\)|\\text\{{[^{{}}]*\}})\s*")
+_MEASURE = r"(?=[^=]*[A-Z])(?:[A-Z](?:_\{?\w+\}?)?|[|:/{}\s\d]|\\(?:frac|angle|triangle|overline)(?![A-Za-z]))+"
+"""A measure named by points, as geometry does: ``|AB|``, ``\\frac{NO}{BO}``, ``S_1:S_2``."""
+_NAMED = re.compile(rf"\s*(?:{_NAME}|{_MEASURE}|\([A-Za-z](?:\s*,\s*[A-Za-z])+\)|\\text\{{[^{{}}]*\}})\s*")
+_LETTER = re.compile(r"-?(?:[A-Za-z]|\\[a-z]+)(?:_\{?\w\}?)?(?:\([a-z]\))?")
 _BASE = re.compile(r"\(?([0-9A-Fa-f]+)\)?_\{?(\d+)\}?")
 _MATRIX = re.compile(
     r"(?P<factor>.*?)\\begin\{[pbBv]?(?:small)?matrix\}(?P<body>.*)\\end\{[pbBv]?(?:small)?matrix\}", re.DOTALL
@@ -276,4 +279,7 @@ def as_interval(text: str) -> str | None:
 
 
 def _is_letter(text: str) -> bool:
-    return re.fullmatch(r"-?(?:[A-Za-z]|\\[a-z]+)(?:_\{?\w\}?)?", text.strip()) is not None and "infty" not in text
+    return (
+        re.fullmatch(r"-?(?:[A-Za-z]|\\[a-z]+)(?:_\{?\w\}?)?(?:\([a-z]\))?", text.strip()) is not None
+        and "infty" not in text
+    )

@@ -36,8 +36,15 @@ _WRAPPER = re.compile(
     r"\\(text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|mbox|hbox|operatorname|boldsymbol|bm)"
     r"\s*\{([^{}]*)\}"
 )
+_ARRAY = re.compile(r"[(\[]\s*\\begin\{array\}\{[^{}]*\}(.*?)\\end\{array\}\s*[)\]]", re.DOTALL)
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ", "0123456789-+n")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+
+
+_DOUBLED = re.compile(
+    r"\\\\(?=(?:left|right|[dt]?frac|sqrt|text|boxed|pi|infty|[lg]eq?|in|cup|cap|pm|times|cdot|circ)(?![A-Za-z]))"
+)
+"""A backslash that an escaping too many has doubled; rows of matrices are cut by doubled ones."""
 
 
 def normalise(text: str) -> str:
@@ -46,10 +53,14 @@ def normalise(text: str) -> str:
     >>> normalise(r"$\dfrac{1}{2}\,\text{cm}$.")
     '\\frac{1}{2} \\text{cm}'
     """
+    if "\\\\" in text and "\\begin" not in text:
+        text = _DOUBLED.sub(r"\\", text)
     text = _plain_characters(text).replace(r"\$", r"\dollar ").replace(r"\%", "%")
-    text = re.sub(r"(?<=\d)(?:\\[,!;: ]|\{,\}|~)(?=\d{3}(?!\d))", "", text)
+    text = re.sub(r"(?<=\d),?(?:\\[,!;: ]|\{,\}|~)\s*(?=\d{3}(?!\d))", "", text)
     text = re.sub(r"(?<!\\)\\[,;:! ]|~|\\(?:quad|qquad|enspace|thinspace|newline)(?![A-Za-z])", " ", text)
     text = _DROPPED.sub("", text)
+    text = _ARRAY.sub(r"\\begin{pmatrix}\1\\end{pmatrix}", text) if "{array}" in text else text
+    text = re.sub(r"(?<=\d)\s*pct(?![A-Za-z])", "%", text)
     text = _WRAPPER.sub(_unwrap, text)
     text = _REPEATING.sub(_repeating_fraction, _SCALED.sub(_scale, text))
     text = re.sub(r"\^\s*\{?\s*\\(?:circ|degree)(?![A-Za-z])\s*\}?", r"\\degree ", text)
@@ -127,7 +138,7 @@ def _join_thousands(text: str) -> str:
     def joined(match: re.Match[str]) -> str:
         return re.sub("[, ]", "", match[0]) if depths[match.start()] <= 0 else match[0]
 
-    return re.sub(r"(?<![\d.,/^_])\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?![\d,/]|\s*\\frac)", joined, text)
+    return re.sub(r"(?<![\d.,/^_])(?!0,)\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?![\d,/]|\s*\\frac)", joined, text)
 
 
 def compact(text: str) -> str:

@@ -5,16 +5,12 @@ Invariant: only the last answer counts; an unfinished or empty last box is no an
 
 from __future__ import annotations
 
-import re
-
-from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
-from rewards_lib.extraction import Extraction, found, graded_start, last_box_run, last_number
+from rewards_lib.contract import Completion, JsonObject, Sample, Score
+from rewards_lib.extraction import Extraction, graded_start, last_box_run
+from rewards_lib.mathematics.stated import last_expression
 from rewards_lib.presets.grading import graded_part, ground_truths, no_answer
 from rewards_lib.presets.parameters import ANSWER_FIELD, GRADING, extract_from, option, time_limit
 from rewards_lib.presets.registry import Bilingual, Example, preset
-
-_FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+)\$|\\\[(.+?)\\\]|\\\((.+?)\\\)", re.DOTALL)
-_TAIL = 20_000  # the last expression is looked for in the last characters only, to stay linear
 
 
 @preset(
@@ -105,15 +101,3 @@ def _joined_run(text: str, part: Extraction, after_think: bool) -> Extraction:
     if len(run) < 2 or run[0].span is None or run[-1].span is None:
         return part
     return Extraction(", ".join(box.text or "" for box in run), (run[0].span[0], run[-1].span[1]))
-
-
-def last_expression(text: str, after_think: bool) -> Extraction:
-    """Find the last formula between dollar signs or LaTeX brackets, else the last number."""
-    start = (graded_start(text) if after_think else 0) or 0
-    last = None
-    for match in _FORMULA.finditer(text, max(start, len(text) - _TAIL)):
-        last = match
-    if last is not None and last.lastindex is not None:
-        return found(text, *last.span(last.lastindex))
-    number = last_number(text, start)
-    return number if number.text is not None else Extraction(None, None, sentence("no formula and no number"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewards_lib.contract import Completion, Sample
 from rewards_lib.mathematics.equality import Verdict, decide
+from rewards_lib.mathematics.stated import last_expression, stated_truth
 from rewards_lib.presets import check_params, find_preset
 
 BOTH = [  # equal both ways round
@@ -80,7 +81,27 @@ BOTH = [  # equal both ways round
     ("\\frac{\\sqrt{3}}{3}", "\\frac{1}{\\sqrt3}"),
 ]
 
+STATED = [  # ground truths that are whole texts, measures with names, commas; the truth stands first
+    (r"Hence the sum is \[ \boxed{32349}. \]", r"32,\! 349"),
+    (r"So \boxed{6 \text{ and } 8}", "6,8"),
+    (r"$\boxed{-2}$ and $\boxed{1}$", "1, -2"),
+    (r"We lose $10 \%$ first and then $20 \%$ of what was left on that day, so $28 \%$", r"28\%"),
+    (r"S_{MBCN}:S=7:32", "7:32"),
+    (r"\frac{NO}{BO}=\frac{1}{\sqrt{6}}", r"\frac{1}{\sqrt{6}}"),
+    ("|AB|=1", "1"),
+    ("0<f(x)<1", "(0,1)"),
+    ("1,22", "1.22"),
+    ("0,111", "0.111"),
+    (r"28\%", "28 pct"),
+    (r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\left[\begin{array}{cc}1&2\\3&4\end{array}\right]"),
+    (r"(3, \frac{\pi}{2})", r"\\left( 3, \\frac{\\pi}{2} \\right)"),
+]
+
 DIFFERENT = [
+    ("1,234", "1.234"),
+    ("|AB|=1", "2"),
+    ("x=11", "x=5+5+1=7=11"),
+    ("x+AB=1", "1"),
     ("\\frac{1}{3}", "0.33"),
     ("\\pi", "3.14"),
     ("0.0000033", "0.0000034"),
@@ -202,6 +223,35 @@ def test_equal_answers_are_equal_both_ways_round(truth, answer):
     assert decide(answer, truth).verdict is Verdict.EQUAL
 
 
+@pytest.mark.parametrize(("truth", "answer"), STATED)
+def test_what_a_ground_truth_states_is_compared(truth, answer):
+    assert decide(truth, answer).verdict is Verdict.EQUAL
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (r"10/9", "10/9"),
+        (r"  \frac{10}{9} ", r"\frac{10}{9}"),
+        ("so it is $x = 5$", "x = 5"),
+        ("The largest $n$ is 34.", "34"),
+        ("The final answer is 12,000,023. I hope it is correct.", "12,000,023"),
+        ("we get $5 = 5$. The final answer is $12$, found in 3 steps.", "12"),
+        ("$a$ and $b$, as on page 7", "b"),
+        ("1 and 2", "2"),
+    ],
+)
+def test_without_a_box_the_stated_expression_is_the_answer(text, answer):
+    assert last_expression(text, after_think=True).text == answer
+
+
+@given(st.text(max_size=80))
+def test_what_a_text_states_is_found_in_it(text):
+    found = last_expression(text, after_think=True)
+    assert found.text is None or 0 <= found.span[0] <= found.span[1] <= len(text)
+    assert isinstance(stated_truth(text), str)
+
+
 @pytest.mark.parametrize(("truth", "answer"), DIFFERENT)
 def test_different_answers_are_different(truth, answer):
     assert decide(truth, answer).verdict is Verdict.DIFFERENT
@@ -311,6 +361,7 @@ def test_a_reason_tells_what_was_read_on_both_sides_and_which_layer_decided(answ
     assert str(score.why) == told
 
 
+@settings(deadline=None)  # computer algebra is imported on the way
 @given(st.text(max_size=60), st.sampled_from(["1", "2, 3", r"\frac{1}{3}", "x+1"]))
 def test_a_reason_stays_short_whatever_the_answer(answer, truth):
     [score] = find_preset("math_accuracy").score_all(
