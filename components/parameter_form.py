@@ -32,7 +32,7 @@ def parameter_form(schema: JsonObject, params: JsonObject, *, key: str) -> JsonO
 
 
 def summary(schema: JsonObject, params: JsonObject) -> str:
-    """The parameters in a line: what was changed first, then the most telling defaults.
+    """The parameters in a line of Markdown: what was changed first, then the most telling defaults.
 
     >>> summary({"properties": {"extract": {"default": "boxed"}, "strict": {"default": False}}}, {"strict": True})
     'strict on · extract boxed'
@@ -46,7 +46,7 @@ def summary(schema: JsonObject, params: JsonObject) -> str:
         if not isinstance(field.get("default"), list)
     ]
     told = [
-        f"{name} {_short(params.get(name, fields[name].get('default')))}"
+        f"{plain(name)} {_short(params.get(name, fields[name].get('default')))}"
         for name in (changed + rest)[:SHOWN_IN_SUMMARY]
     ]
     return " · ".join(told)
@@ -58,7 +58,8 @@ def _short(value: Any) -> str:
     if isinstance(value, (int, float)):
         return number(float(value))
     text = value if isinstance(value, str) else write_json(value)
-    return text if len(text) <= 24 else text[:23] + "…"
+    short = text if len(text) <= 24 else text[:23] + "…"
+    return plain(short) if short.replace("_", "").isalnum() else f"`{short.replace('`', '´')}`"
 
 
 def _field(name: str, field: JsonObject, value: Any, *, key: str) -> Any:

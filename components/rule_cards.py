@@ -103,7 +103,7 @@ def _weight(rule: JsonObject, *, key: str) -> float:
 def _parameters(draft: OpenDraft, preset: Preset, rule: JsonObject, *, key: str) -> JsonObject:
     schema, params = preset.schema(language()), rule.get("params", {})
     line = summary(schema, params) or _("no parameters")
-    with st.popover(plain(line), type="tertiary", icon=":material/tune:", key=f"{key}_params"):
+    with st.popover(line, type="tertiary", icon=":material/tune:", key=f"{key}_params"):
         label, told = preset.label.in_language(language()), preset.summary.in_language(language())
         st.markdown(f"**{plain(preset.name)}** · {plain(label)}  \n:small[{plain(told)}]")
         _worked_example(draft, preset, rule["name"], key=key)

@@ -32,4 +32,10 @@ def test_a_parameter_at_its_default_is_left_out():
 
 
 def test_the_summary_names_what_was_changed_first():
-    assert summary(find_preset("length_penalty").schema(), {"max_len": 200}).startswith("max_len 200")
+    assert summary(find_preset("length_penalty").schema(), {"max_len": 200}).startswith(r"max\_len 200")
+
+
+def test_a_pattern_in_the_summary_is_shown_as_code_so_that_no_sign_of_it_is_read_as_markdown():
+    assert summary(find_preset("regex_match").schema(), {"pattern": r"\\boxed\{(.*)\}"}).startswith(
+        r"pattern `\\boxed\{(.*)\}`"
+    )
