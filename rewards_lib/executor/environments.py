@@ -35,6 +35,9 @@ _INSTALL_SECONDS = 600
 _BIGGEST_FILE_BYTES = 64_000
 _MOST_BYTES = 4 << 30
 _MOST_KNOWN = 256
+_CAUSES = ("cause:", "╰─▶")
+_SCRIPTS = ("bin", "Scripts")
+"""Folders for commands: they hold no package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Environments:
         key = _key(requirements)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with _locked(self._folder / f"{key}.lock"):
+            with _locked(self._folder / f"{key[0]}.lock"):  # sixteen files in all, which may stay
                 return self._read(key) or self._build(key, requirements)
         except OSError as error:
             raise DependencyError("The requirements cannot be installed: {why}.", why=str(error)) from None
@@ -162,7 +165,7 @@ def _top_level(distribution: Distribution) -> set[str]:
         if (
             len(file.parts) > 1
             and not first.endswith((".dist-info", ".data", ".libs"))
-            and first not in ("..", "__pycache__")
+            and first not in ("..", "__pycache__", *_SCRIPTS)
         ):
             names.add(first)
         elif len(file.parts) == 1 and first.endswith((".py", ".so")):
@@ -257,10 +260,14 @@ def _install(requirements: list[Requirement], site: Path) -> None:
 
 
 def _reason(errors: str) -> str:
-    """The installer's own words: its error lines, else its last line."""
+    """The installer's own words: the cause that uv gives, else the first error line, else the first line."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith(_CAUSES)]
     telling = [line for line in lines if line.lower().startswith(("error", "x ", "×"))]
-    return (telling or lines or ["the installer failed"])[0].removeprefix("ERROR: ").rstrip(".")
+    line = (causes or telling or lines or ["the installer failed"])[0]
+    for prefix in (*_CAUSES, "ERROR: ", "error: "):
+        line = line.removeprefix(prefix).strip()
+    return line.rstrip(".")
 
 
 def _make_readable(site: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from rewards_lib.executor import Executor, FunctionSource
 from rewards_lib.executor.environments import Environments, read_requirements
 
 
-def build_wheel(folder: Path, name: str, version: str, source: str, *more: str) -> None:
+def build_wheel(folder: Path, name: str, version: str, source: str, *more: str, declared: bool = True) -> None:
     """Write a wheel with one module of the distribution's name, and more empty modules."""
     info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
@@ -25,7 +26,8 @@ def build_wheel(folder: Path, name: str, version: str, source: str, *more: str) 
             f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         wheel.writestr(f"{info}/RECORD", "")
-        wheel.writestr(f"{info}/top_level.txt", "\n".join([name, *more]))
+        if declared:
+            wheel.writestr(f"{info}/top_level.txt", "\n".join([name, *more]))
 
 
 @pytest.fixture
@@ -38,6 +40,16 @@ def index(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("UV_NO_INDEX", "1")
     monkeypatch.setenv("UV_FIND_LINKS", str(folder))
     return folder
+
+
+@pytest.fixture(params=["pip", "uv"])
+def installer(request, monkeypatch) -> str:
+    """Each of the two programs that can install; skips where uv is not there."""
+    uv = shutil.which("uv")
+    if request.param == "uv" and uv is None:
+        pytest.skip("uv is not installed")
+    monkeypatch.setenv("PATH", str(Path(uv).parent) if uv and request.param == "uv" else "")
+    return request.param
 
 
 @pytest.mark.parametrize(
@@ -67,7 +79,7 @@ def test_what_the_console_has_itself_needs_no_installing(tmp_path):
     assert not (tmp_path / "environments").exists()
 
 
-def test_a_pinned_version_is_installed_once_and_wins_over_ours(tmp_path, index):
+def test_a_pinned_version_is_installed_once_and_wins_over_ours(tmp_path, index, installer):
     build_wheel(index, "rewardtoy", "1.5", "__version__ = '1.5'\ndef score():\n    return 0.75\n")
     function = FunctionSource(
         HEADER + "import rewardtoy\ndef reward_fn(context, sample, completions):\n"
@@ -91,14 +103,21 @@ def test_a_requirement_cannot_take_the_name_of_our_own_modules(tmp_path, index):
             assert executor.run_function(function, payload_of("x")).scores[0].value == 1.0
 
 
-def test_what_cannot_be_installed_is_a_failure_with_the_installers_words(tmp_path, index):
+def test_what_cannot_be_installed_is_a_failure_with_the_installers_words(tmp_path, index, installer):
     with Executor(home=tmp_path / "home") as executor:
         result = executor.run_function(FunctionSource("", requirements="no-such-thing==1\n"), payload_of("x", "y"))
         assert (result.status, [score.value for score in result.scores]) == ("failure", [None, None])
         assert "no-such-thing" in str(result.error)
         with pytest.raises(DependencyError):
             executor.install("no-such-thing==1")
-    assert list((tmp_path / "home" / "environments").glob("*/")) == []
+    assert [entry.suffix for entry in (tmp_path / "home" / "environments").iterdir()] == [".lock"]
+
+
+def test_a_folder_of_commands_is_no_package(tmp_path, index, installer):
+    build_wheel(index, "rewardtoy", "3", "", declared=False)
+    with zipfile.ZipFile(index / "rewardtoy-3-py3-none-any.whl", "a") as wheel:
+        wheel.writestr("rewardtoy-3.data/scripts/rewardtoy", "#!python\n")
+    assert Environments(tmp_path / "home").install("rewardtoy==3").packages == {"rewardtoy"}
 
 
 def test_a_bad_line_is_a_failure_that_names_the_line(tmp_path):

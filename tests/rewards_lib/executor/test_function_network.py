@@ -3,56 +3,11 @@
 from __future__ import annotations
 
 import socket
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from conftest import Server
 
 from rewards_lib.executor.gateway import Gateway, is_public
-
-
-class Server(ThreadingHTTPServer):
-    """A loopback service that notes its requests; /away redirects to another port."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        self.paths: list[str] = []
-        self.away = ""
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Answers ok."""
-
-    def do_GET(self):
-        self.server.paths.append(self.path)
-        if self.path == "/away":
-            self.send_response(302)
-            self.send_header("Location", self.server.away)
-        else:
-            self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"ok")
-
-    def do_POST(self):
-        size = int(self.headers["Content-Length"])
-        self.rfile.read(size)
-        self.do_GET()
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as running:
-        yield running
-        running.shutdown()
-
 
 CLIENTS = {
     "urllib": (
