@@ -82,7 +82,7 @@ def test_a_failure_is_one_sentence_and_the_next_run_is_normal(functions, source,
 def test_an_endless_loop_ends_at_its_limit_and_the_next_run_is_normal(functions):
     functions.write("reward.py", ENDLESS)
     run(functions)
-    expect(functions.keyed("last_run")).to_contain_text("time limit", timeout=30_000)
+    expect(functions.keyed("last_run")).to_contain_text("time limit", timeout=60_000)
     functions.write("reward.py", GOOD.format(value="0.5"))
     run(functions)
     functions.sees("4 of 4 completions scored.")
