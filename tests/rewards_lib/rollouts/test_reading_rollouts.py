@@ -5,7 +5,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
@@ -54,6 +54,7 @@ def test_nan_in_a_file_is_an_absent_number(write):
     assert rollouts_of(path)[0].recorded.reward is None
 
 
+@settings(deadline=None, max_examples=50)  # a file is written and read each time
 @given(
     st.lists(
         st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1), st.text("a,\"\n;' ")),
