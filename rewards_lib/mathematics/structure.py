@@ -23,7 +23,7 @@ _JOIN = (
 )
 _RELATION = r"<=|>=|!=|<|>"
 _NAME = r"(?:\\angle ?)?(?:[A-Za-z]{1,3}|\\[a-z]+)(?:_\{?\w+\}?)?'*(?:\([A-Za-z](?:,[A-Za-z])*\))?"
-_MEASURE = r"(?=[^=]*[A-Z])(?:[A-Z](?:_\{?\w+\}?)?|[|:/{}\s\d]|\\(?:frac|angle|triangle|overline)(?![A-Za-z]))+"
+_MEASURE = r"(?=[^=]*[A-Z])(?:[A-Z](?:_\{?\w+\}?)?|[|:/{}\s]|\\(?:frac|angle|triangle|overline)(?![A-Za-z]))+"
 """A measure named by points, as geometry does: ``|AB|``, ``\\frac{NO}{BO}``, ``S_1:S_2``."""
 _NAMED = re.compile(rf"\s*(?:{_NAME}|{_MEASURE}|\([A-Za-z](?:\s*,\s*[A-Za-z])+\)|\\text\{{[^{{}}]*\}})\s*")
 _LETTER = re.compile(r"-?(?:[A-Za-z]|\\[a-z]+)(?:_\{?\w\}?)?(?:\([a-z]\))?")
