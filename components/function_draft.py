@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -153,10 +154,10 @@ def publish_dialog(draft: OpenDraft) -> None:
     ask()
 
 
-def _tried(deed: object) -> bool:
+def _tried(action: Callable[[], object]) -> bool:
     """Do it; when it cannot be done say why, in the dialog."""
     try:
-        deed()  # type: ignore[operator]
+        action()
     except RewardConsoleError as error:
         st.error(plain(explain(error)))
         return False

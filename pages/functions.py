@@ -34,10 +34,10 @@ if pressed["run"]:
     function_run.run(draft)
 run = state.last_runs.get().get(draft.name)
 stale = run is not None and run.question != function_run.question_of(draft)
-write, came = st.columns([6.4, 5], gap="medium")
+editor_side, result_side = st.columns([6.4, 5], gap="medium")
 findings = cache.findings(text)
 
-with write:
+with editor_side:
     shell.panel_head("reward.py", counts(findings), lambda: drafts.saved_mark(draft))
     drafts.conflict_panel(draft, lambda content: str(content.get("source", "")))
     event = code_editor(
@@ -53,7 +53,7 @@ with write:
         function_run.run(draft)
         st.rerun()  # the editor above marks the line that raised
 
-with came:
+with result_side:
     with st.container(border=True, gap="xsmall", key="last_run"):
         told = _("sample {number} of {count}", number=state.sample_number.get(), count=len(all_samples()))
         shell.panel_head(_("Last run"), told, lambda: sample_chooser(key="functions", visible_pages=0))
