@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-GROUND_FLOOR = {"contract", "errors", "strict_json"}
+GROUND_FLOOR = {"contract", "errors", "strict_json", "data_directory"}
 
 # Room of rewards_lib -> the rooms it may import, besides itself and the ground floor.
 ROOMS: dict[str, set[str]] = {
     "contract": set(),
     "errors": {"contract"},
     "strict_json": {"contract", "errors"},
+    "data_directory": {"errors"},
     "extraction": set(),
     "payloads": set(),
     "executor": set(),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import copy
 import os
-import sys
 import time
 import weakref
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rewards_lib.contract import Finding, Isolation, Json, Payload, Score, Tier, sentence
+from rewards_lib.data_directory import data_directory
 from rewards_lib.errors import BusyError, DependencyError, InputError, RewardConsoleError
 from rewards_lib.executor import places
 from rewards_lib.executor.checking import check_once, unparsable
@@ -43,7 +43,7 @@ class Executor:
         switches = dict(part.partition("=")[::2] for part in os.environ.get(_TEST_SWITCH, "").split())
         self._guarded = switches.get("policy") != "off"
         self._pool = ZygotePool(require or _required_tier(), _forced_confinement(switches))
-        self._environments = Environments(home or default_home())
+        self._environments = Environments(home or data_directory())
         self._queue = queue or RunQueue()
         self._caller = ""
         _executors.add(self)
@@ -178,16 +178,6 @@ class Executor:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-
-def default_home() -> Path:
-    """The user's data folder; ``REWARD_CONSOLE_HOME`` overrides it."""
-    given = os.environ.get("REWARD_CONSOLE_HOME")
-    if given:
-        return Path(given).absolute()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "reward-console"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "reward-console"
 
 
 def builtin_plan() -> WorkerPlan:

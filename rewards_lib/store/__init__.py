@@ -4,8 +4,7 @@ Invariant: what a call acknowledged is on the disk, and no save replaces a text 
 Importing this package does not import SQLAlchemy; opening a ``Store`` does.
 """
 
-from rewards_lib.store.location import data_directory
 from rewards_lib.store.records import Draft, DraftConflict, Kind, Version
 from rewards_lib.store.store import Store
 
-__all__ = ["Draft", "DraftConflict", "Kind", "Store", "Version", "data_directory"]
+__all__ = ["Draft", "DraftConflict", "Kind", "Store", "Version"]

@@ -19,9 +19,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from rewards_lib.contract import sentence
+from rewards_lib.data_directory import HOME_VARIABLE, data_directory
 from rewards_lib.errors import StoreError
 from rewards_lib.store import schema
-from rewards_lib.store.location import DATABASE_VARIABLE, FILE_NAME, HOME_VARIABLE, data_directory
+from rewards_lib.store.location import DATABASE_VARIABLE, FILE_NAME
 
 BUSY_SECONDS = 30.0
 WRITE_ATTEMPTS = 20
@@ -134,10 +135,6 @@ def _address(url: str | None) -> URL:
             where=DATABASE_VARIABLE,
             remedy="Write a SQLAlchemy URL: {example}.",
             example="sqlite:////data/rewards.sqlite3",
-        ) from error
-    except RuntimeError as error:
-        raise StoreError(
-            "No home directory is known.", remedy="Name a folder in {home}.", home=HOME_VARIABLE
         ) from error
 
 

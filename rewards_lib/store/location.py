@@ -1,29 +1,6 @@
-"""Where the user's data live.
-
-Invariant: asking never creates anything; ``REWARD_CONSOLE_HOME`` wins over every convention of the system.
-"""
+"""Which database holds the drafts and versions: a file of this name in the data directory, unless another is named."""
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-
-HOME_VARIABLE = "REWARD_CONSOLE_HOME"
 DATABASE_VARIABLE = "REWARD_CONSOLE_DATABASE"
 FILE_NAME = "reward-console.sqlite3"
-
-
-def data_directory() -> Path:
-    """The console's folder: ``REWARD_CONSOLE_HOME``, else the system's place for a user's data.
-
-    A relative ``XDG_DATA_HOME`` is ignored, as its specification asks (freedesktop.org, basedir-spec).
-    Raises RuntimeError where the user has no home directory.
-    """
-    own = os.environ.get(HOME_VARIABLE)
-    if own:
-        return Path(own).expanduser().absolute()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "reward-console"
-    base = Path(os.environ.get("XDG_DATA_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".local" / "share") / "reward-console"

@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, inspect
 from sqlalchemy.exc import OperationalError
 
 from rewards_lib.errors import StoreError
-from rewards_lib.store import Store, data_directory, schema
+from rewards_lib.store import Store, schema
 from rewards_lib.store.database import Database
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,18 +20,6 @@ ROOT = Path(__file__).resolve().parents[3]
 def no_settings(monkeypatch):
     for name in ("REWARD_CONSOLE_HOME", "REWARD_CONSOLE_DATABASE", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
-
-
-def test_the_data_directory_follows_the_system(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setenv("HOME", "/home/ada")
-    assert data_directory() == Path("/home/ada/.local/share/reward-console")
-    monkeypatch.setenv("XDG_DATA_HOME", "relative")
-    assert data_directory() == Path("/home/ada/.local/share/reward-console")
-    monkeypatch.setenv("XDG_DATA_HOME", "/data")
-    assert data_directory() == Path("/data/reward-console")
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert data_directory() == Path("/home/ada/Library/Application Support/reward-console")
 
 
 def test_the_environment_names_the_folder_or_the_database(monkeypatch, tmp_path):
