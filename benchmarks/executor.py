@@ -1,4 +1,4 @@
-"""What the executor costs: the language policy against plain Python, one run, a check, and items, all in one run.
+"""What the executor costs: the execution policy against plain Python, one run, a check, and items, all in one run.
 
     python benchmarks/executor.py [--runs 150]
 

@@ -236,7 +236,7 @@ class Isolation:
     """How confined a run was."""
 
     tier: Tier
-    """A: own namespaces and system call filter; B: no namespaces; C: resource limits and language policy only."""
+    """A: own namespaces and system call filter; B: no namespaces; C: resource limits and execution policy only."""
     layers: tuple[str, ...] = ()
     """What was in force, e.g. ``("bubblewrap", "seccomp", "landlock", "rlimits")``."""
     lacks: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import subprocess
 
 from rewards_lib.contract import Finding, sentence
 from rewards_lib.executor import places
-from rewards_lib.executor.outcomes import read_findings
+from rewards_lib.executor.worker_report import read_findings
 
 _SECONDS = 20
 

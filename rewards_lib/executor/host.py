@@ -23,11 +23,11 @@ from rewards_lib.executor.environments import Environment, Environments
 from rewards_lib.executor.gateway import Gateway
 from rewards_lib.executor.items import ItemsJob
 from rewards_lib.executor.limits import Limits
-from rewards_lib.executor.outcomes import Collected, function_run, read_findings
 from rewards_lib.executor.pool import ZygotePool
 from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
+from rewards_lib.executor.run_channel import RunChannel
 from rewards_lib.executor.run_queue import RunQueue
-from rewards_lib.executor.runs import RunChannel
+from rewards_lib.executor.worker_report import WorkerReport, function_run, read_findings
 from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailableError
 
 _CHECK_LIMITS = Limits(wall_seconds=10.0, memory_mb=1024)
@@ -94,7 +94,7 @@ class Executor:
 
     def _call_again(
         self, function: FunctionSource, payload: Payload, limits: Limits, environment: Environment
-    ) -> Collected:
+    ) -> WorkerReport:
         """Call, and call once more when the worker was lost before it answered."""
         start = time.monotonic()
         for _ in range(2):
@@ -104,9 +104,11 @@ class Executor:
         got.duration_ms = (time.monotonic() - start) * 1e3
         return got
 
-    def _call(self, function: FunctionSource, payload: Payload, limits: Limits, environment: Environment) -> Collected:
+    def _call(
+        self, function: FunctionSource, payload: Payload, limits: Limits, environment: Environment
+    ) -> WorkerReport:
         message = _function_payload(function, payload, environment, guarded=self._guarded)
-        got = Collected(len(payload.completions))
+        got = WorkerReport(len(payload.completions))
         plan = WorkerPlan("A", site=environment.site, folders=places.reward_tools())
         with self._pool.lease(plan) as zygote:
             gateway = Gateway(function.allow_hosts)
@@ -159,8 +161,8 @@ class Executor:
         isolation = self._pool.isolation(_plain_plan())
         if self._guarded:
             return isolation
-        layers = tuple(layer for layer in isolation.layers if layer != "language policy")
-        return Isolation(isolation.tier, layers, (*isolation.lacks, "the language policy is switched off for a test"))
+        layers = tuple(layer for layer in isolation.layers if layer != "execution policy")
+        return Isolation(isolation.tier, layers, (*isolation.lacks, "the execution policy is switched off for a test"))
 
     def install(self, requirements: str) -> Environment:
         """Install a requirements.txt, or find it installed.

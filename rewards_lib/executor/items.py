@@ -14,7 +14,7 @@ from rewards_lib.contract import Json
 from rewards_lib.errors import ExecutionError, LimitError
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.results import ItemRun
-from rewards_lib.executor.runs import RunChannel, RunEnd
+from rewards_lib.executor.run_channel import RunChannel, RunEnd
 from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
 _IMPORT_SECONDS = 60.0

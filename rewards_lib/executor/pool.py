@@ -162,8 +162,8 @@ class ZygotePool:
                 zygote.close()
                 continue
             if candidate.tier == "C":
-                lacks.append("nothing but the language policy keeps code from files and programs: run only your own")
-            self._isolation = Isolation(candidate.tier, (*zygote.layers, "language policy"), tuple(lacks))
+                lacks.append("nothing but the execution policy keeps code from files and programs: run only your own")
+            self._isolation = Isolation(candidate.tier, (*zygote.layers, "execution policy"), tuple(lacks))
             self._best = full
             self._keep(zygote, runs=0)
             starter.repeat(self.retire)

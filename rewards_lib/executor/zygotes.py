@@ -43,11 +43,11 @@ class WorkerPlan:
     folders: tuple[tuple[str, str], ...] = ()
     """Modules of ours that can be imported by their place: (name, folder of a package or file)."""
     trusted: bool = False
-    """Runs our own code: no language policy."""
+    """Runs our own code: no execution policy."""
     own_namespace: bool = False
     """Tier A: build a user namespace even as root."""
     bare: bool = False
-    """Tier C: leave out even what this machine could add; only for tests of the language policy."""
+    """Tier C: leave out even what this machine could add; only for tests of the execution policy."""
     preload: tuple[str, ...] = field(default=(), compare=False)
 
 

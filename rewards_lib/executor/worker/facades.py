@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from .guards import PolicyError, guarded_builtins, hooks, judge, open_packages
+from .module_tables import SUBSTITUTES, hidden_reason, is_allowed
 from .names import FILE_NAME, USER_MODULE
 from .replacements import REPLACEMENTS
-from .tables import SUBSTITUTES, hidden_reason, is_allowed
 
 _MISSING = object()
 

@@ -9,8 +9,8 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from .module_tables import ALLOWED, SUBSTITUTES, hidden_reason
 from .refusals import Words, sentence
-from .tables import ALLOWED, SUBSTITUTES, hidden_reason
 
 _CATCHES_IMPORT_ERROR = frozenset(["ImportError", "ModuleNotFoundError", "Exception", "BaseException"])
 Refuse = Callable[..., None]

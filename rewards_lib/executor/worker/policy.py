@@ -1,4 +1,4 @@
-"""The compile-time half of the language policy: everyday Python passes, refused constructs become findings.
+"""The compile-time half of the execution policy: everyday Python passes, refused constructs become findings.
 
 Names in attribute expressions are literals, so the name rule is checked here; only what depends on the object goes
 through a run-time guard. Invariant: syntax that RestrictedPython has not reviewed stays refused, and every refusal of

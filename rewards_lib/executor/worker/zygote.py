@@ -26,8 +26,8 @@ from typing import Any
 from . import child, confine, patches, rl_types, selftest
 from .compiling import compile_source
 from .facades import user_module
+from .module_tables import ALLOWED
 from .refusals import Row
-from .tables import ALLOWED
 
 _BIGGEST_PACKET = 1 << 17
 _MOST_FDS = 6

@@ -1,4 +1,4 @@
-"""The kernel layer: the same attacks against every tier, with the language policy switched off.
+"""The kernel layer: the same attacks against every tier, with the execution policy switched off.
 
 Each attack prints WON when it gets what it must not get; run as plain Python most of them do.
 """
@@ -78,7 +78,7 @@ def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("switch", CONFINED)
-def test_an_attack_is_contained_without_the_language_policy(make_confined, secret, switch, attack):
+def test_an_attack_is_contained_without_the_execution_policy(make_confined, secret, switch, attack):
     confined = make_confined(switch)
     mark = secret.parent / "mark"
     code = ATTACKS[attack].format(secret=str(secret), mark=str(mark), victim=os.getpid(), folder=bytes(mark.parent))
@@ -99,7 +99,7 @@ def test_the_layers_in_force_and_the_missing_policy_are_told(make_confined, swit
     assert isolation.tier == switch[5]
     assert {"seccomp", "rlimits"} <= set(isolation.layers)
     assert ("bubblewrap" in isolation.layers) == (isolation.tier == "A")
-    assert "language policy" not in isolation.layers
+    assert "execution policy" not in isolation.layers
     assert any("policy" in reason for reason in isolation.lacks)
 
 

@@ -1,4 +1,4 @@
-"""Ways around the language policy that were found, run where nothing else holds (tier C).
+"""Ways around the execution policy that were found, run where nothing else holds (tier C).
 
 Each prints WON when it has reached an interpreter internal, a file or a library's private code; none of them does harm.
 """

@@ -1,4 +1,4 @@
-"""Properties of the language policy over generated text, names and programs."""
+"""Properties of the execution policy over generated text, names and programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language policy: what everyday code may do, and what is refused at which line."""
+"""The execution policy: what everyday code may do, and what is refused at which line."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 from rewards_lib.contract import Finding, Isolation, NetworkCall, Score, Sentence, Status, sentence
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.results import FunctionRun
-from rewards_lib.executor.runs import RunEnd
+from rewards_lib.executor.run_channel import RunEnd
 
 _MOST_METRICS = 1_000
 _BIGGEST_NAME = 200
@@ -24,7 +24,7 @@ _MOST_FINDINGS = 1_000
 
 
 @dataclass
-class Collected:
+class WorkerReport:
     """What arrived from one run."""
 
     count: int
@@ -54,7 +54,7 @@ def read_findings(rows: Any) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def function_run(got: Collected, limits: Limits, isolation: Isolation) -> FunctionRun:
+def function_run(got: WorkerReport, limits: Limits, isolation: Isolation) -> FunctionRun:
     """Build the result of one call of ``reward_fn``."""
     result = got.result or {}
     findings = (
@@ -79,7 +79,7 @@ def function_run(got: Collected, limits: Limits, isolation: Isolation) -> Functi
     )  # fmt: skip
 
 
-def _fault(got: Collected, limits: Limits) -> tuple[Sentence | None, int | None]:
+def _fault(got: WorkerReport, limits: Limits) -> tuple[Sentence | None, int | None]:
     """Say why the run gave no rewards, and at which line; (None, None) when it gave some."""
     result = got.result
     if result is None:
