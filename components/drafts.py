@@ -17,10 +17,10 @@ from components.i18n import _, say
 from components.state import OpenDraft
 from rewards_lib.contract import write_json
 from rewards_lib.errors import RewardConsoleError
-from rewards_lib.store import DraftConflict
+from rewards_lib.store import DraftConflict, Kind
 
 
-def open_draft(kind: str, name: str, default: Callable[[], dict[str, Any]]) -> OpenDraft:
+def open_draft(kind: Kind, name: str, default: Callable[[], dict[str, Any]]) -> OpenDraft:
     """The draft of this session, else of the store, else a new one (not yet saved) with the default content."""
     drafts = state.open_drafts.get()
     if (kind, name) not in drafts:
@@ -33,7 +33,7 @@ def open_draft(kind: str, name: str, default: Callable[[], dict[str, Any]]) -> O
     return drafts[kind, name]
 
 
-def latest_name(kind: str) -> str | None:
+def latest_name(kind: Kind) -> str | None:
     """The name of the draft that was saved last; None when there is none."""
     drafts = cache.store().list_drafts(kind)
     return max(drafts, key=lambda draft: draft.saved_at).name if drafts else None

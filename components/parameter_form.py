@@ -98,7 +98,7 @@ def _kinds(field: JsonObject) -> set[str]:
 
 def _number(label: str, field: JsonObject, value: Any, kinds: set[str], told: str | None, key: str) -> Any:
     whole = "number" not in kinds
-    kind: type[int] | type[float] = int if whole else float
+    kind: Any = int if whole else float  # the input takes all its numbers of one kind
     low, high = field.get("minimum"), field.get("maximum")
     return st.number_input(
         label,

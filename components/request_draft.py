@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from components import cache, drafts, examples, scoring
 from components.i18n import _
 from components.mix_draft import open_mix
-from components.state import OpenDraft
+from components.state import Answer, OpenDraft
 from components.theme import count
 from rewards_lib.contract import Finding, MixResult, Payload, write_json
-from rewards_lib.errors import InputError, NotFoundError
+from rewards_lib.errors import InputError, NotFoundError, boundary
 from rewards_lib.function_sources import draft_version, from_content
 from rewards_lib.mix import read_mix
 from rewards_lib.payloads import read_payload
+from rewards_lib.store import Kind
 from rewards_lib.strict_json import JsonError
 
 NAME = "request"
@@ -47,8 +48,9 @@ class Read:
     def findings(self) -> tuple[Finding, ...]:
         """What the editor marks at its line."""
         if isinstance(self.error, JsonError):
-            place = {"line": self.error.line, "column": self.error.column, "end_column": self.error.column + 1}
-            return (Finding("error", self.error.message, rule="json", **place),)
+            line, column = self.error.line, self.error.column
+            message = self.error.message
+            return (Finding("error", message, rule="json", line=line, column=column, end_column=column + 1),)
         return ()
 
     def told(self, text: str) -> str:
@@ -84,7 +86,8 @@ def scorers() -> list[str]:
 
 def score_with(scorer: str, payload: Payload) -> MixResult:
     """Score a request with one of ``scorers``. Raises InputError or NotFoundError when it cannot be used."""
-    kind, _colon, name = scorer.partition(":")
+    prefix, _colon, name = scorer.partition(":")
+    kind: Kind = "mix" if prefix == "mix" else "function"
     draft = cache.store().find_draft(kind, name)
     if draft is None:
         raise NotFoundError("There is no {kind} {name} any more.", kind=kind, name=name)
@@ -93,3 +96,13 @@ def score_with(scorer: str, payload: Payload) -> MixResult:
     return scoring.score_function(
         name, from_content(name, draft.content, version=draft_version(draft.content)), payload
     )
+
+
+def answer(text: str, scorer: str) -> Answer:
+    """Score the request as it stands; whatever goes wrong is the answer."""
+    answers: list[Answer] = []
+    with boundary(lambda error: answers.append(Answer(None, error, scorer))):
+        payload = read_payload(text)
+        result = score_with(scorer, payload)
+        answers.append(Answer(result, None, scorer, tuple(one.text for one in payload.completions)))
+    return answers[0]

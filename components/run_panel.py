@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -108,7 +109,7 @@ def log_view(result: MixResult | None) -> None:
     for traceback in tracebacks:
         st.code(traceback, language=None, wrap_lines=True)
     if result.logs:
-        height = LONG_LOG_PX if result.logs.count("\n") > LONG_LOG_LINES else "content"
+        height: int | Literal["content"] = LONG_LOG_PX if result.logs.count("\n") > LONG_LOG_LINES else "content"
         st.code(result.logs[-LOG_CHARACTERS:], language=None, wrap_lines=True, height=height)
 
 

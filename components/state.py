@@ -16,7 +16,7 @@ import streamlit as st
 
 from rewards_lib.contract import MixResult, Payload
 from rewards_lib.errors import RewardConsoleError
-from rewards_lib.store import DraftConflict
+from rewards_lib.store import DraftConflict, Kind
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ editor_texts: Slot[dict[str, tuple[str, str]]] = Slot("code_editor_texts", dict)
 class OpenDraft:
     """A text that this session edits: what it holds, and which saved revision it stands on."""
 
-    kind: str
+    kind: Kind
     name: str
     content: dict[str, Any]
     revision: int | None = None
@@ -96,7 +96,7 @@ class OpenDraft:
     """Raised whenever the content is replaced from outside the widgets, so that they start anew."""
 
 
-open_drafts: Slot[dict[tuple[str, str], OpenDraft]] = Slot("open_drafts", dict)
+open_drafts: Slot[dict[tuple[Kind, str], OpenDraft]] = Slot("open_drafts", dict)
 
 # --- Compose -------------------------------------------------------------------------------------------------------
 

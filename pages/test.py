@@ -9,10 +9,9 @@ from components.answer_panel import answer_panel, badges, download
 from components.code_editor import code_editor, current_text
 from components.findings_list import marks
 from components.i18n import _
-from components.state import Answer, Remembered
+from components.state import Remembered
 from components.theme import plain
 from rewards_lib.contract import fill
-from rewards_lib.errors import RewardConsoleError, boundary
 
 shell.through_app()
 draft = request_draft.open_request()
@@ -41,18 +40,6 @@ def actions() -> None:
     )
     state.tested_with.set(chosen)
     pressed["send"] = st.button(_("Send"), type="primary", icon=":material/send:", key="send", shortcut="Ctrl+Enter")
-
-
-def answer_of(text: str, scorer: str) -> Answer:
-    """Score the request; whatever goes wrong is the answer."""
-    errors: list[RewardConsoleError] = []
-    with boundary(errors.append):
-        read = request_draft.read_request(text)
-        if read.payload is None:
-            raise read.error  # type: ignore[misc]
-        result = request_draft.score_with(scorer, read.payload)
-        return Answer(result, None, scorer, tuple(one.text for one in read.payload.completions))
-    return Answer(None, errors[0], scorer)
 
 
 shell.page_head(_("Test"), _("Paste the request a trainer sends; see the exact answer it would get."), actions)
@@ -94,7 +81,7 @@ with got:
     scorer = state.tested_with.get() or scorers[0]
     if pressed["send"] or event.run:
         with st.spinner(_("Scoring …"), show_time=True):
-            answer = answer_of(event.value, scorer)
+            answer = request_draft.answer(event.value, scorer)
         if (known := state.answered.get()) and known.result.result:
             state.answered_before.set(known)
         question = scoring.fingerprint(event.value, scorer)
