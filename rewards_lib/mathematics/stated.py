@@ -11,7 +11,7 @@ from rewards_lib.contract import sentence
 from rewards_lib.extraction import Extraction, found, graded_start, last_box_run, numbers
 
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$((?:\\\$|[^$])+?)(?<!\\)\$|\\\[(.+?)\\\]|\\\((.+?)\\\)", re.DOTALL)
-_FINAL = re.compile(r"\bfinal answer (?:is|:)|\banswer is\b|答案[是为：:]", re.IGNORECASE)
+_FINAL = re.compile(r"\bfinal answer\s*(?:is|:)|\banswer is\b|答案[是为：:]", re.IGNORECASE)
 _STATED = re.compile(r"(?:\bis|\bare|\bapproximately|\bby|[:=]|是|为)\s*\\?\$?\s*$")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
