@@ -1,16 +1,23 @@
-"""Reading exports against plain pandas, and what a chart sends to the browser, both sides in one run.
+"""Reading exports against plain pandas, what a chart sends to the browser, and how often calm runs raise an alarm.
 
     python benchmarks/training_metrics.py [--full]
 
 Prints one line a measure: the ratio, both figures (least of the rounds, taken in turn), and the goal. ``--full`` uses
-20 000 x 800 cells for the wide file instead of 5 000 x 800. Nothing is fetched; files are made in a temporary folder.
+20 000 x 800 cells for the wide file instead of 5 000 x 800, and adds a million rows. Nothing is fetched; files are made
+in a temporary folder.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
+import runpy
+import subprocess
+import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,9 +25,45 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from rewards_lib.training_metrics import Series, drawn_points, read_export
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from rewards_lib.training_metrics import Series, diagnose, drawn_points, read_export  # noqa: E402
 
 ROUNDS = 5
+SEEDS = range(1, 9)
+BARE = """
+import sys, pandas
+def memory_kb(key):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(key))
+base = memory_kb("VmRSS")
+pandas.read_csv(sys.argv[1])
+print(memory_kb("VmHWM") - base)
+"""
+CHART = """
+import json, sys, time
+begin = time.perf_counter()
+from pathlib import Path
+from rewards_lib.training_metrics import diagnose, drawn_points, read_export, smooth_series
+import numpy, pandas, tsdownsample
+def memory_kb(key):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(key))
+base = memory_kb("VmRSS")
+export = read_export(Path(sys.argv[1]))
+peak = memory_kb("VmHWM") - base
+run = export.runs[0]
+diagnose(run)
+import plotly.graph_objects as go
+def charts(weight):
+    return [go.Figure(go.Scatter(x=x, y=y)).to_json() for name in run.names[:8]
+            for x, y in [drawn_points(smooth_series(run.series(name), weight))]]
+charts(0.8)
+first = time.perf_counter() - begin
+begin = time.perf_counter()
+charts(0.6)
+again = time.perf_counter() - begin
+print(json.dumps({"first": first, "again": again, "peak_kb": peak, "frame_kb": run.values.nbytes / 1024}))
+"""
 
 
 def write_export(path: Path, rows: int, columns: int, blank_share: float) -> Path:
@@ -61,6 +104,50 @@ def compare_holding_some(path: Path, what: str) -> None:
     print(f"five columns of {what}: {five[1] / all_of_it[1]:.2f} x the whole in CPU seconds ({five[1]:.3f} s)")
 
 
+def time_first_chart(path: Path, what: str) -> None:
+    """From the start of a process to the JSON of eight judged charts; the same charts again; the peak of memory."""
+    code = [sys.executable, "-c", CHART, str(path)]
+    begin = time.perf_counter()
+    done = subprocess.run(code, cwd=ROOT, capture_output=True, text=True, check=True)
+    whole, told = time.perf_counter() - begin, json.loads(done.stdout)
+    code = [sys.executable, "-c", BARE, str(path)]
+    bare = float(subprocess.run(code, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    print(
+        f"first charts of {what}: {whole:.2f} s from the start of the process; a widget change "
+        f"{told['again'] / told['first']:.2f} x of that without parsing ({told['again']:.2f} s), goal <= 0.3; "
+        f"peak of reading {told['peak_kb'] / told['frame_kb']:.2f} x the numbers held, "
+        f"{told['peak_kb'] / bare:.2f} x the peak of pandas.read_csv alone ({bare / told['frame_kb']:.2f} x)"
+    )
+
+
+def count_alarms() -> None:
+    """Findings that are no notes on simulated runs, over several seeds: what is fine must raise none."""
+    made = runpy.run_path(str(ROOT / "examples" / "training_metrics" / "make_examples.py"))
+    plan, rows, plans = made["Plan"], made["rows"], made["PLANS"]
+
+    def rising(t: float) -> float:
+        return -1.0 + 2.4 * (1 - math.exp(-2.5 * t))
+
+    wanted = {
+        "healthy": (plans["healthy"], "0"),
+        "longer and better": (plan(1, rising, rising, lambda t: 5.5 + 1.0 * t), "0"),
+        "mastered": (plan(1, lambda t: 1 + 9 * t, lambda t: 1 + 9 * t, lambda _: 5.0), "notes only"),
+        "hacked": (plans["hacked"], ">= 1"),
+        "leaking": (plan(1, lambda t: -1 + 6 * max(0, t - 0.3), lambda _: -1.0, lambda _: 5.8), ">= 1"),
+    }
+    print(f"alarms (warnings and facts) of {len(SEEDS)} simulated runs each:")
+    for name, (one, goal) in wanted.items():
+        alarms, rules = [], Counter[str]()
+        for seed in SEEDS:
+            frame = pd.DataFrame(rows(plan(seed, one.skill, one.test_skill, one.log_length)))
+            found = diagnose(read_export(frame.to_csv(index=False).encode(), name).runs[0]).findings
+            bad = [finding.rule for finding in found if finding.severity != "note"]
+            alarms.append(len(bad))
+            rules.update(bad)
+        said = ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
+        print(f"  {name:18} {min(alarms)} to {max(alarms)}, goal {goal}  {said}")
+
+
 def compare_payload(points: int = 1_000_000) -> None:
     """The JSON of a chart of one long line, drawn as the page draws it and drawn raw."""
     rng = np.random.default_rng(2)
@@ -79,16 +166,24 @@ def compare_payload(points: int = 1_000_000) -> None:
 def main() -> None:
     """Run all measures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="20 000 rows in the wide file")
-    wide_rows = 20_000 if parser.parse_args().full else 5_000
+    parser.add_argument("--full", action="store_true", help="20 000 rows in the wide file, and a million rows")
+    full = parser.parse_args().full
+    wide_rows = 20_000 if full else 5_000
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         wide = write_export(root / "b.csv", wide_rows, 800, 0.4)
         compare_parsing(wide, f"B, {wide_rows} x 800, 40 % blank")
         compare_holding_some(wide, "B")
-        compare_parsing(write_export(root / "c.csv", 100_000, 30, 0.0), "C, 100 000 x 30")
+        long = write_export(root / "c.csv", 100_000, 30, 0.0)
+        compare_parsing(long, "C, 100 000 x 30")
+        time_first_chart(long, "C")
+        if full:
+            million = write_export(root / "a.csv", 1_000_000, 12, 0.0)
+            compare_parsing(million, "A, 1 000 000 x 12")
+            time_first_chart(million, "A")
         compare_parsing(write_export(root / "d.csv", 2_000, 100, 0.1), "D, 2 000 x 100")
     compare_payload()
+    count_alarms()
 
 
 if __name__ == "__main__":

@@ -6,62 +6,17 @@ Invariant: every rule has exactly one check, and a finding has a check that says
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from rewards_lib.contract import JsonObject, Sentence, fill, sentence
+from rewards_lib.contract import JsonObject, Sentence, sentence
 from rewards_lib.training_metrics.diagnostics.conditions import CONDITIONS
 from rewards_lib.training_metrics.diagnostics.evidence import TEST, Evidence
+from rewards_lib.training_metrics.diagnostics.findings import MetricFinding
 from rewards_lib.training_metrics.diagnostics.levels import text_of
 from rewards_lib.training_metrics.diagnostics.outcomes import SEVERITIES, Outcome, Severity, State, step_text
-from rewards_lib.training_metrics.diagnostics.rules import Rule, RuleBook, Text, rule_book
+from rewards_lib.training_metrics.diagnostics.rules import Rule, RuleBook, rule_book
+from rewards_lib.training_metrics.diagnostics.weights import solve_weights
 from rewards_lib.training_metrics.export import Run
-
-
-@dataclass(frozen=True, slots=True)
-class MetricFinding:
-    """Something a rule found in a run."""
-
-    rule: str
-    severity: Severity
-    texts: Text
-    """The sentence by language, as a template of ``told``."""
-    told: Mapping[str, str]
-    series: tuple[str, ...]
-    """Series it speaks of, under their own names; the first is the one to look at."""
-    steps: tuple[float, float]
-    value: float | None
-    threshold: float | None
-    n: int
-    """How many points it rests on."""
-    meaning: Text = field(default_factory=lambda: {"en": ""})
-    advice: Text = field(default_factory=lambda: {"en": ""})
-    source: str = ""
-    number: int = 0
-
-    def said(self, language: str = "en") -> str:
-        """The sentence in a language; English where there is no such text."""
-        return fill(in_language(self.texts, language), self.told)
-
-    def advised(self, language: str = "en") -> str:
-        """What to try, in a language."""
-        return fill(in_language(self.advice, language), self.told)
-
-    def to_json(self, prefix: str = "") -> JsonObject:
-        """The finding as the command line prints it; ``prefix`` stands before the names of series."""
-        return {
-            "rule": self.rule,
-            "number": self.number,
-            "severity": self.severity,
-            "message": self.said(),
-            "series": [prefix + name for name in self.series],
-            "steps": [int(step) if step % 1 == 0 else step for step in self.steps],
-            "value": self.value,
-            "threshold": self.threshold,
-            "n": self.n,
-            "meaning": in_language(self.meaning, "en"),
-            "advice": self.advised(),
-            "source": self.source,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +55,11 @@ class Diagnosis:
 def diagnose(run: Run, *, book: RuleBook | None = None, weights: Mapping[str, float] | None = None) -> Diagnosis:
     """Ask every rule about a run.
 
-    ``weights`` of the reward functions, where a mix is known, give the range of the final reward. Raises InputError
+    ``weights`` of the reward functions, else those that explain the final reward, give its range. Raises InputError
     when an own rule lacks a threshold its condition asks for.
     """
     book = book or rule_book()
-    evidence = Evidence(run, weights)
+    evidence = Evidence(run, weights or solve_weights(run))
     outcomes = {rule.id: _judge(evidence, rule, book) for rule in book.rules}
     checks, findings = [], []
     for rule in book.rules:
@@ -165,8 +120,3 @@ def _finding(rule: Rule, outcome: Outcome) -> MetricFinding:
         rule.source,
         rule.number,
     )
-
-
-def in_language(text: Text, language: str) -> str:
-    """A text in a language; English where there is none in it."""
-    return text.get(language) or text["en"]

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.diagnostics.findings import Text
 from rewards_lib.training_metrics.diagnostics.outcomes import SEVERITIES, Severity
 
 PATH = Path(__file__).parent.parent / "rules.yaml"
 LANGUAGES = ("en", "zh")
-Text = Mapping[str, str]
-"""A text by language; ``en`` is always there."""
 
 
 @dataclass(frozen=True, slots=True)

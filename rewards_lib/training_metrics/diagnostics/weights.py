@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rewards_lib.contract import JsonObject
-from rewards_lib.training_metrics.diagnostics.diagnosis import MetricFinding
 from rewards_lib.training_metrics.diagnostics.evidence import TRAIN, Evidence, Line
+from rewards_lib.training_metrics.diagnostics.findings import MetricFinding
 from rewards_lib.training_metrics.diagnostics.outcomes import number_text, step_text
 from rewards_lib.training_metrics.export import Run
 

@@ -24,6 +24,8 @@ _MOST_CHARACTERS = 100_000
 
 def is_console_log(head: bytes) -> bool:
     """Whether the beginning of a text holds a line of verl or of TRL."""
+    if b"step:" not in head and b"{'" not in head:
+        return False
     text = head[:HEAD_BYTES].decode("utf-8", "ignore")
     return any(_verl_row(line) or _printed_row(line) for line in _lines(text))
 
