@@ -149,8 +149,8 @@ def _weights(one: Judged) -> None:
     """What is known of the weights: whether the chosen mix holds; without one the weights that explain the reward."""
     sums = one.sums
     if sums is None:
-        if one.solved:
-            pairs = " + ".join(f"{number_text(weight)} × {name}" for name, weight in one.solved.items())
+        if solved := one.diagnosis.solved:
+            pairs = " + ".join(f"{number_text(weight)} × {name}" for name, weight in solved.items())
             st.caption(theme.plain(_("Weights as solved from the curves: {pairs}", pairs=pairs)))
     elif sums.missing:
         names = ", ".join(sums.missing)

@@ -25,7 +25,6 @@ from rewards_lib.training_metrics import (
     read_rules,
     rule_book,
     runs_of,
-    solve_weights,
 )
 
 MIX = "metric_mix"
@@ -38,8 +37,6 @@ class Judged:
     diagnosis: Diagnosis
     sums: WeightCheck | None
     """The final reward against the chosen mix; None when none was chosen."""
-    solved: Mapping[str, float] | None
-    """The weights that explain the final reward, where they can be told."""
 
     @property
     def findings(self) -> list[MetricFinding]:
@@ -87,7 +84,7 @@ def _judge(
     _weights: Mapping[str, float] | None,
 ) -> Judged:
     sums = check_weights(_run, _weights) if _weights else None
-    return Judged(diagnose(_run, book=_book, weights=_weights), sums, solve_weights(_run))
+    return Judged(diagnose(_run, book=_book, weights=_weights), sums)
 
 
 def mix_chooser() -> None:

@@ -45,6 +45,8 @@ class Diagnosis:
     """Worst first, then by the rule's number."""
     checks: tuple[Check, ...]
     """One for each rule, in order."""
+    solved: Mapping[str, float] | None = None
+    """The weights of the reward functions that explain the final reward, where they can be told."""
 
     @property
     def worst(self) -> Severity | None:
@@ -59,7 +61,8 @@ def diagnose(run: Run, *, book: RuleBook | None = None, weights: Mapping[str, fl
     when an own rule lacks a threshold its condition asks for.
     """
     book = book or rule_book()
-    evidence = Evidence(run, weights or solve_weights(run))
+    solved = solve_weights(run)
+    evidence = Evidence(run, weights or solved)
     outcomes = {rule.id: _judge(evidence, rule, book) for rule in book.rules}
     checks, findings = [], []
     for rule in book.rules:
@@ -71,7 +74,7 @@ def diagnose(run: Run, *, book: RuleBook | None = None, weights: Mapping[str, fl
         if outcome.state == "finding":
             findings.append(_finding(rule, outcome))
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    return Diagnosis(tuple(findings), tuple(checks))
+    return Diagnosis(tuple(findings), tuple(checks), solved)
 
 
 def _judge(evidence: Evidence, rule: Rule, book: RuleBook) -> tuple[Outcome, tuple[str, ...]]:

@@ -168,7 +168,7 @@ class Evidence:
         return top if int((best.values >= top - 1e-9).sum()) >= 5 else None
 
     def final_range(self) -> float:
-        """The range of the final reward: of its functions times their weights where these are known, else as observed."""
+        """The range of the final reward: of its functions times their weights where known, else as observed."""
         if self.weights and set(self.weights) <= set(self.functions):
             return sum(abs(weight) * self.range_of(name) for name, weight in self.weights.items())
         lines = [line for line in (self.find(TRAIN), self.find(TEST)) if line]

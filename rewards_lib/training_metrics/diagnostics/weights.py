@@ -131,5 +131,8 @@ def _aligned(first: Line, others: list[Line]) -> tuple[Floats, list[Floats]]:
 
     steps = first.steps
     for other in others:
-        steps = np.intersect1d(steps, other.steps)
-    return steps, [line.values[line.steps.searchsorted(steps)] for line in (first, *others)]
+        # the series of a run without gaps share one array of steps
+        steps = steps if other.steps is steps else np.intersect1d(steps, other.steps)
+    return steps, [
+        line.values if line.steps is steps else line.values[line.steps.searchsorted(steps)] for line in (first, *others)
+    ]

@@ -1,5 +1,7 @@
 """Rules as data: thresholds that are changed, own rules, and what is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,11 @@ def test_an_own_rule_without_its_threshold_says_which():
     book = rule_book().with_rules(read_rules(OWN.replace("{limit: 0.01}", "{}")))
     with pytest.raises(InputError, match="rule tool_failures: The rule needs the threshold limit"):
         diagnose(run(np.full(40, 0.03)), book=book)
+
+
+def test_the_documentation_lists_every_rule_with_its_thresholds_and_its_example_is_read():
+    page = (Path(__file__).parents[3] / "docs" / "training_metrics.md").read_text(encoding="utf-8")
+    for rule in rule_book().rules:
+        (row,) = (line for line in page.splitlines() if line.startswith(f"| {rule.number} | `{rule.id}` |"))
+        assert all(f"{name} {value:g}" in row for name, value in rule.thresholds.items())
+    assert read_rules(page.partition("```yaml")[2].partition("```")[0])[0].id == "tool_failures"
