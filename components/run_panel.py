@@ -14,7 +14,7 @@ from components.result_table import tail
 from components.scoring import LIMITS
 from components.state import Answer, OpenDraft, Remembered
 from components.theme import TIER_COLOURS, UNSCORED, count, duration, number, plain
-from rewards_lib.contract import Finding, MixResult, NetworkCall, RuleResult, ScoreState
+from rewards_lib.contract import CallOutcome, Finding, MixResult, NetworkCall, RuleResult, ScoreState
 
 LOG_CHARACTERS = 20_000
 LONG_LOG_LINES, LONG_LOG_PX = 15, 360
@@ -137,9 +137,9 @@ def network_view(draft: OpenDraft, calls: Sequence[NetworkCall]) -> list[str]:
 
 def grouped(calls: Sequence[NetworkCall]) -> list[list[NetworkCall]]:
     """The calls that went to one address with one outcome together, in the order of the first of each."""
-    groups: dict[tuple[str, int, str], list[NetworkCall]] = {}
+    groups: dict[tuple[str, int, CallOutcome], list[NetworkCall]] = {}
     for call in calls:
-        groups.setdefault((call.host, call.port, call.status), []).append(call)
+        groups.setdefault((call.host, call.port, call.outcome), []).append(call)
     return list(groups.values())
 
 
@@ -148,13 +148,13 @@ def _call_line(draft: OpenDraft, calls: Sequence[NetworkCall], allowed: Sequence
     address = f"{first.host}:{first.port}"
     times = f" × {len(calls)}" if len(calls) > 1 else ""
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        if first.status == "open":
+        if first.outcome == "open":
             sent, received = (sum(call.sent_bytes for call in calls), sum(call.received_bytes for call in calls))
             slowest = duration(max(call.duration_ms for call in calls))
             small = f"{count(sent)} B ↑ {count(received)} B ↓ · {slowest}"
             st.markdown(f":green[:material/check:] {plain(address)}{times}  :small[:gray[{small}]]", width="stretch")
             return
-        told = f":red[:material/block:] {plain(address)}{times}  :small[:gray[{plain(first.status)}]]"
+        told = f":red[:material/block:] {plain(address)}{times}  :small[:gray[{plain(say(first.why))}]]"
         st.markdown(told, width="stretch")
         if address not in allowed:
             st.button(_("Allow {address}", address=address), key=key, on_click=_allow, args=(draft, address))

@@ -103,7 +103,7 @@ def isolation_sentence() -> str:
     return " ".join([
         _("Tier {tier}: {meaning}", tier=tier.tier, meaning=meaning),
         _("In force: {layers}.", layers=", ".join(tier.layers) or "—"),
-        *tier.lacks,
+        *map(say, tier.lacks),
     ])  # fmt: skip
 
 

@@ -239,12 +239,22 @@ class Isolation:
     """A: own namespaces and system call filter; B: no namespaces; C: resource limits and execution policy only."""
     layers: tuple[str, ...] = ()
     """What was in force, e.g. ``("bubblewrap", "seccomp", "landlock", "rlimits")``."""
-    lacks: tuple[str, ...] = ()
+    lacks: tuple[Sentence, ...] = ()
     """Why the tier is not higher, one reason each."""
 
     def to_json(self) -> JsonObject:
         """The isolation as the command line prints it."""
-        return {"tier": self.tier, "layers": list(self.layers), "lacks": list(self.lacks)}
+        return {"tier": self.tier, "layers": list(self.layers), "lacks": [str(reason) for reason in self.lacks]}
+
+    @classmethod
+    def from_json(cls, row: JsonObject) -> Isolation:
+        """The isolation that ``to_json`` wrote; its reasons are English texts then."""
+        lacks = tuple(sentence("{text}", text=reason) for reason in row["lacks"])
+        return cls(row["tier"], tuple(row["layers"]), lacks)
+
+
+CallOutcome: TypeAlias = Literal["open", "not_allowed", "private", "unresolved", "failed"]
+"""What became of a connection: made, not on the allow-list, to a private address, of an unknown name, or broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +263,9 @@ class NetworkCall:
 
     host: str
     port: int
-    status: str
-    """``open``, or why it was refused."""
+    outcome: CallOutcome
+    why: Sentence | None = None
+    """Why there was no connection, or how it broke; None when it was open to its end."""
     sent_bytes: int = 0
     received_bytes: int = 0
     duration_ms: float = 0.0

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from rewards_lib.contract import NetworkCall
+from rewards_lib.contract import CallOutcome, NetworkCall, Sentence, sentence
 
 _PACKETS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
 _WEB_PORTS = (80, 443)
@@ -28,9 +28,9 @@ _NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1:
 
 
 class _RefusedError(Exception):
-    def __init__(self, why: str) -> None:
-        self.why = why
-        super().__init__(why)
+    def __init__(self, outcome: CallOutcome, why: Sentence) -> None:
+        self.outcome, self.why = outcome, why
+        super().__init__(str(why))
 
 
 class Gateway:
@@ -93,7 +93,9 @@ class Gateway:
     # --- one connection --------------------------------------------------------------------------------------------
 
     def _serve(self, near: socket.socket) -> None:
-        start, host, port, status, counts = time.monotonic(), "", 0, "open", [0, 0]
+        start, host, port, counts = time.monotonic(), "", 0, [0, 0]
+        outcome: CallOutcome = "open"
+        why: Sentence | None = None
         far: socket.socket | None = None
         answer = b""
         try:
@@ -103,11 +105,11 @@ class Gateway:
             near.sendall(b"open\n")
             self._pump(near, far, counts)
         except _RefusedError as refusal:
-            status = refusal.why
-            answer = f"{refusal.why}\n".encode()
+            outcome, why = refusal.outcome, refusal.why
+            answer = f"{why}\n".encode()
         except OSError as error:
-            status = f"failed: {error}"
-        call = NetworkCall(host, port, status, counts[0], counts[1], (time.monotonic() - start) * 1e3)
+            outcome, why = "failed", sentence("the connection broke: {reason}", reason=str(error))
+        call = NetworkCall(host, port, outcome, why, counts[0], counts[1], (time.monotonic() - start) * 1e3)
         with self._lock:
             self._calls.append(call)  # before the worker hears of it: its run may end at once
         with contextlib.suppress(OSError):
@@ -127,20 +129,24 @@ class Gateway:
                 continue
             self._hold(far)
             return far
-        raise _RefusedError(f"could not connect to {host}:{port}: {error}")
+        why = sentence("could not connect to {address}: {reason}", address=_spell(host, port), reason=str(error))
+        raise _RefusedError("failed", why)
 
     def _judge(self, host: str, port: int) -> list[str]:
         """List the addresses that a call may go to, or refuse it."""
         exact = _spell(host, port) in self._allow
         if not exact and not (port in _WEB_PORTS and self._allows_web(host)):
-            raise _RefusedError(f"{_spell(host, port)} is not an allowed host of this function")
+            why = sentence("{address} is not an allowed host of this function", address=_spell(host, port))
+            raise _RefusedError("not_allowed", why)
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            raise _RefusedError(f"the name {host} cannot be resolved") from None
+            raise _RefusedError("unresolved", sentence("the name {host} cannot be resolved", host=host)) from None
         addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
         if not exact and not all(is_public(address) for address in addresses):
-            raise _RefusedError(f"{host} leads to a private address; allow it as {_spell(host, port)}")
+            template = "{host} leads to a private address; allow it as {address}"
+            why = sentence(template, host=host, address=_spell(host, port))
+            raise _RefusedError("private", why)
         return addresses
 
     def _allows_web(self, host: str) -> bool:
@@ -183,11 +189,11 @@ def _read_target(near: socket.socket) -> tuple[str, int]:
     while not head.endswith(b"\n") and len(head) < _BIGGEST_HEAD:
         piece = near.recv(1)
         if not piece:
-            raise _RefusedError("the worker sent no request")
+            raise _RefusedError("failed", sentence("the worker sent no request"))
         head += piece
     parts = head.decode("ascii", "replace").split()
     if len(parts) != 3 or parts[0] != "CONNECT" or not parts[2].isdigit() or int(parts[2]) > 65_535:
-        raise _RefusedError("the worker sent no valid request")
+        raise _RefusedError("failed", sentence("the worker sent no valid request"))
     return parts[1].lower().strip("[]").rstrip("."), int(parts[2])
 
 

@@ -162,7 +162,8 @@ class Executor:
         if self._guarded:
             return isolation
         layers = tuple(layer for layer in isolation.layers if layer != "execution policy")
-        return Isolation(isolation.tier, layers, (*isolation.lacks, "the execution policy is switched off for a test"))
+        lacks = (*isolation.lacks, sentence("The execution policy is switched off for a test."))
+        return Isolation(isolation.tier, layers, lacks)
 
     def install(self, requirements: str) -> Environment:
         """Install a requirements.txt, or find it installed.

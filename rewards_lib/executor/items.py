@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rewards_lib.contract import Json
+from rewards_lib.contract import Json, sentence
 from rewards_lib.errors import ExecutionError, LimitError
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.results import ItemRun
@@ -67,7 +67,7 @@ class ItemsJob:
                 if is_ready and left:
                     channel.move_deadline(self.seconds[len(self.done)])
         if channel.end.worker_gone:
-            raise WorkerUnavailableError("the worker is gone")
+            raise WorkerUnavailableError(sentence("the worker is gone"))
         ended_well = channel.end.status == 0 and channel.end.killed_for is None and len(self.done) > first
         if len(self.done) < len(self.items) and not ended_well:
             self.done.append(self._missing(channel.end, is_ready=is_ready))
@@ -85,8 +85,9 @@ class ItemsJob:
         duration_ms = float(row.get("ms") or 0.0)
         if row.get("memory"):
             error = LimitError(
-                "The item needed more than {memory_mb} MB.", limit="memory", memory_mb=self.limits.memory_mb
-            )
+                "The completion needed more than {memory_mb} MB.", limit="memory", memory_mb=self.limits.memory_mb,
+                remedy="Allow more memory, or look at what makes this completion so large.",
+            )  # fmt: skip
             return ItemRun(None, error, duration_ms)
         raised = row.get("raised")
         if isinstance(raised, Mapping):
@@ -100,13 +101,22 @@ class ItemsJob:
             error: ExecutionError = LimitError("The worker did not get ready in time.", limit="wall")
             return ItemRun(None, error, _IMPORT_SECONDS * 1e3)
         if end.killed_for == "wall":
-            error = LimitError("The time limit of {seconds:g} s was reached.", limit="wall", seconds=seconds)
+            error = LimitError(
+                "The time limit of {seconds:g} s for one completion was reached.", limit="wall", seconds=seconds,
+                remedy="Allow more time, or look at this completion: the others are scored.",
+            )  # fmt: skip
             return ItemRun(None, error, seconds * 1e3)
         if end.killed_for == "result":
-            message = "The result of one item is larger than {size} bytes."
-            return ItemRun(None, LimitError(message, limit="result", size=self.limits.result_bytes), 0.0)
+            error = LimitError(
+                "The result of one completion is larger than {size} bytes.", limit="result",
+                size=self.limits.result_bytes, remedy="Return less for each completion.",
+            )  # fmt: skip
+            return ItemRun(None, error, 0.0)
         if end.killed_for == "output":
-            return ItemRun(None, LimitError("The item printed more than 16 MB.", limit="output"), 0.0)
+            error = LimitError(
+                "More than 16 MB were printed for one completion.", limit="output", remedy="Print less.",
+            )  # fmt: skip
+            return ItemRun(None, error, 0.0)
         return ItemRun(None, _worker_died(), 0.0)
 
 
@@ -115,4 +125,7 @@ def _raised(raised: Mapping[str, Any]) -> ExecutionError:
 
 
 def _worker_died() -> ExecutionError:
-    return ExecutionError("The worker process died on this item.")
+    return ExecutionError(
+        "The worker process died on this completion.",
+        remedy="Score this completion alone to see why; the others are scored.",
+    )

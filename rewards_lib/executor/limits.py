@@ -21,9 +21,9 @@ class Limits:
     """Shown per stream; the rest is counted, and a run that prints more than 16 MB is ended."""
     result_bytes: int = 4 << 20
 
-    def for_worker(self, wall_seconds: float | None = None) -> dict[str, Any]:
+    def for_worker(self) -> dict[str, Any]:
         """The limits that the kernel holds, in whole units."""
-        cpu_seconds = self.cpu_seconds or 2 * (wall_seconds or self.wall_seconds)
+        cpu_seconds = self.cpu_seconds or 2 * self.wall_seconds
         return {
             "cpu_seconds": max(1, round(cpu_seconds + 0.49)), "memory_mb": self.memory_mb, "threads": self.threads,
         }  # fmt: skip

@@ -9,11 +9,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 
-from rewards_lib.contract import Isolation, Tier
+from rewards_lib.contract import Isolation, Sentence, Tier, sentence
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailableError, ZygoteProcess, starter
 
@@ -122,7 +123,7 @@ class ZygotePool:
         try:
             zygote = ZygoteProcess(full)
         except WorkerUnavailableError as error:
-            raise DependencyError("The worker process cannot be started: {why}.", why=str(error)) from None
+            raise DependencyError("The worker process cannot be started: {why}.", why=error.why) from None
         self._keep(zygote, runs=1)
         self.retire()
         return zygote
@@ -147,7 +148,7 @@ class ZygotePool:
 
     def _choose(self, plan: WorkerPlan) -> None:
         """Try the tiers from the best down; the first whose self-test passes is this machine's tier."""
-        lacks: list[str] = []
+        lacks: list[Sentence] = []
         for candidate in self._candidates:
             if self._require is not None and _TIERS.index(candidate.tier) > _TIERS.index(self._require):
                 break
@@ -155,14 +156,15 @@ class ZygotePool:
             try:
                 zygote = ZygoteProcess(full)
             except WorkerUnavailableError as error:
-                lacks.append(f"tier {candidate.tier}: {error}")
+                lacks.append(sentence("tier {tier}: {why}", tier=candidate.tier, why=error.why))
                 continue
             if zygote.failures:
-                lacks.append(f"tier {candidate.tier}: a confined process could {', '.join(zygote.failures)}")
+                template = "tier {tier}: a confined process could {deed}"
+                lacks += [sentence(template, tier=candidate.tier, deed=deed) for deed in zygote.failures]
                 zygote.close()
                 continue
             if candidate.tier == "C":
-                lacks.append("nothing but the execution policy keeps code from files and programs: run only your own")
+                lacks.append(_POLICY_ALONE)
             self._isolation = Isolation(candidate.tier, (*zygote.layers, "execution policy"), tuple(lacks))
             self._best = full
             self._keep(zygote, runs=0)
@@ -170,9 +172,16 @@ class ZygotePool:
             return
         raise DependencyError(
             "Isolation tier {required} is required and this machine does not offer it: {reasons}.",
-            required=self._require or "C", reasons="; ".join(lacks) or "no tier was tried",
+            required=self._require or "C", reasons=_joined(lacks) if lacks else sentence("no tier was tried"),
             remedy="Install bubblewrap and libseccomp, or require a lower tier.",
         )  # fmt: skip
+
+
+_POLICY_ALONE = sentence("Nothing but the execution policy keeps code from files and programs: run only your own.")
+
+
+def _joined(reasons: Sequence[Sentence]) -> Sentence:
+    return reduce(lambda first, more: sentence("{first}; {more}", first=first, more=more), reasons)
 
 
 def _machine_candidates() -> tuple[WorkerPlan, ...]:

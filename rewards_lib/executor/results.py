@@ -21,8 +21,6 @@ class FunctionSource:
     """The text of its requirements.txt."""
     allow_hosts: tuple[str, ...] = ()
     """Entries ``host`` (ports 80 and 443), ``host:port`` (exactly that) or ``*.suffix``."""
-    name: str = "reward.py"
-    """How results call it."""
 
 
 @dataclass(frozen=True, slots=True)

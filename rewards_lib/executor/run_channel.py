@@ -75,7 +75,7 @@ class RunChannel:
 
     def __init__(
         self, zygote: ZygoteProcess, kind: str, payload: dict[str, Any], limits: Limits, *,
-        wall_seconds: float | None = None, gateway: Gateway | None = None,
+        gateway: Gateway | None = None,
     ) -> None:  # fmt: skip
         self.printed = Printed()
         self.end = RunEnd()
@@ -89,8 +89,8 @@ class RunChannel:
         self._ends: dict[str, int] = {}
         self.pause_seconds = 0.0
         """Wait this long before looking again: many small lines are cheaper to read together."""
-        self._request = {"run": self._run_id, "kind": kind, "limits": limits.for_worker(wall_seconds)}
-        self.deadline = time.monotonic() + (wall_seconds or limits.wall_seconds)
+        self._request = {"run": self._run_id, "kind": kind, "limits": limits.for_worker()}
+        self.deadline = time.monotonic() + limits.wall_seconds
         self._start(payload)
 
     def _start(self, payload: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
+from rewards_lib.contract import Sentence, sentence
 from rewards_lib.executor.worker.confine import PID_MARK
 
 _CLONE_THREAD, _SOCK_DGRAM, _SOCK_TYPE_MASK = 0x10000, 2, 0xF
@@ -162,7 +163,7 @@ class Filters:
 
 _lock = threading.Lock()
 _filters: Filters | None = None
-_reason = ""
+_reason: Sentence | None = None
 
 
 def build_filters() -> Filters | None:
@@ -173,13 +174,14 @@ def build_filters() -> Filters | None:
             try:
                 _filters = _build()
             except (ImportError, RuntimeError, OSError) as error:
-                _reason = f"the system call filter cannot be built ({error}): install libseccomp"
+                template = "the system call filter cannot be built ({error}): install libseccomp"
+                _reason = sentence(template, error=str(error))
         return _filters
 
 
-def missing_reason() -> str:
-    """Say why there are no filters; empty when there are."""
-    return _reason
+def missing_reason() -> Sentence:
+    """Say why there are no filters."""
+    return _reason or sentence("the system call filter was not built")
 
 
 def _build() -> Filters:

@@ -16,6 +16,7 @@ from rewards_lib.contract import Finding, Isolation, NetworkCall, Score, Sentenc
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.results import FunctionRun
 from rewards_lib.executor.run_channel import RunEnd
+from rewards_lib.executor.worker_words import read_words
 
 _MOST_METRICS = 1_000
 _BIGGEST_NAME = 200
@@ -29,7 +30,6 @@ class WorkerReport:
 
     count: int
     """Completions of the call."""
-    name: str = "reward.py"
     phase: str = ""
     """``compile``, ``load`` or ``call``: how far the run came."""
     result: Mapping[str, Any] | None = None
@@ -43,7 +43,7 @@ def read_findings(rows: Any) -> tuple[Finding, ...]:
     """Turn the worker's rows into findings; rows that are none are left out."""
     found = []
     for row in _list(rows)[:_MOST_FINDINGS]:
-        words = _words(row.get("message")) if isinstance(row, Mapping) else None
+        words = read_words(row.get("message")) if isinstance(row, Mapping) else None
         if words is not None and row.get("severity") in ("error", "warning", "hint"):
             found.append(
                 Finding(
@@ -91,7 +91,7 @@ def _fault(got: WorkerReport, limits: Limits) -> tuple[Sentence | None, int | No
     if raised:
         line = _position(raised.get("line"))
         return raised_sentence(raised, limits), line
-    fault = _words(result.get("fault"))
+    fault = read_words(result.get("fault"))
     if fault is not None:
         return fault, _position(fault.values.get("line"))
     if result.get("status") == "failure":
@@ -171,7 +171,7 @@ def _score(entry: Any) -> Score:
         value = _finite(entry)
         if value is not None:
             return Score.scored(value)
-    words = _words(_mapping(entry).get("why"))
+    words = read_words(_mapping(entry).get("why"))
     return Score.failed(words or sentence("the reward is not a finite number"))
 
 
@@ -203,36 +203,24 @@ def _metrics(metrics: Any) -> dict[str, float]:
 
 
 def _dropped_metrics(result: Mapping[str, Any]) -> list[Finding]:
-    words = [_words(entry) for entry in _list(result.get("dropped"))[:_MOST_METRICS]]
+    words = [read_words(entry) for entry in _list(result.get("dropped"))[:_MOST_METRICS]]
     return [Finding("warning", entry, rule="metrics") for entry in words if entry is not None]
 
 
 def _network_findings(calls: Sequence[NetworkCall]) -> list[Finding]:
     """Name each refused host once, so that the console can offer to allow it."""
-    refused = dict.fromkeys((call.host, call.port, call.status) for call in calls if "allow" in call.status)
+    refused = {(call.host, call.port): call.why for call in calls if call.outcome in ("not_allowed", "private")}
     return [
         Finding(
             "warning",
             sentence("The function asked for {host}:{port} and was refused: {why}.", host=host, port=port, why=why),
             path=f"{host}:{port}", rule="network",
         )
-        for host, port, why in refused
+        for (host, port), why in refused.items()
     ]  # fmt: skip
 
 
 # --- reading the worker's JSON --------------------------------------------------------------------------------------
-
-
-def _words(pair: Any) -> Sentence | None:
-    """Read a [template, values] pair; templates come from the worker's own tables, values may hold anything."""
-    if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str) or not isinstance(pair[1], dict):
-        return None
-    words = Sentence(pair[0][:_BIGGEST_TEXT], pair[1])
-    try:
-        str(words)
-    except (KeyError, IndexError, ValueError, AttributeError, TypeError):
-        return sentence("{text}", text=pair[0][:_BIGGEST_TEXT])
-    return words
 
 
 def _text(value: Any, limit: int) -> str:

@@ -23,8 +23,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from rewards_lib.contract import Tier
+from rewards_lib.contract import Sentence, Tier, sentence
 from rewards_lib.executor import places, syscall_filter
+from rewards_lib.executor.worker_words import read_words
 
 _PACKETS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
 _BIGGEST_PACKET = 1 << 17
@@ -53,6 +54,15 @@ class WorkerPlan:
 
 class WorkerUnavailableError(Exception):
     """A zygote did not start, or is gone. Internal to the executor."""
+
+    def __init__(self, why: Sentence) -> None:
+        self.why = why
+        super().__init__(str(why))
+
+
+def _quoted(text: str) -> Sentence:
+    """Words of the system or of a library, which have no translation."""
+    return sentence("{text}", text=text)
 
 
 class _Starter:
@@ -111,7 +121,7 @@ class ZygoteProcess:
     def __init__(self, plan: WorkerPlan) -> None:
         self.plan = plan
         self.layers: tuple[str, ...] = ()
-        self.failures: tuple[str, ...] = ()
+        self.failures: tuple[Sentence, ...] = ()
         """What its self-test could do although it must not."""
         self.used_at = time.monotonic()
         self.runs = 0
@@ -132,10 +142,10 @@ class ZygoteProcess:
     def _greet(self) -> None:
         hello = self._read_hello(_configuration(self.plan))
         if not hello.get("ready"):
-            raise WorkerUnavailableError(str(hello.get("why")))
+            raise WorkerUnavailableError(_quoted(str(hello.get("why"))))
         bubblewrap = ("bubblewrap",) if self.plan.tier == "A" else ()
         self.layers = (*bubblewrap, *hello["layers"], "rlimits")
-        self.failures = tuple(hello["failures"])
+        self.failures = tuple(filter(None, map(read_words, hello["failures"])))
 
     def _read_hello(self, configuration: bytes) -> dict[str, Any]:
         try:
@@ -143,18 +153,18 @@ class ZygoteProcess:
             ready, _, _ = select.select([self._control], [], [], _BOOT_SECONDS)
             message = self._control.recv(_BIGGEST_PACKET) if ready else b""
         except OSError as error:
-            raise WorkerUnavailableError(self._last_words() or str(error)) from None
+            raise WorkerUnavailableError(self._last_words() or _quoted(str(error))) from None
         if not message:
-            raise WorkerUnavailableError(self._last_words() or "the worker did not start")
+            raise WorkerUnavailableError(self._last_words() or sentence("the worker did not start"))
         hello: dict[str, Any] = json.loads(message)
         return hello
 
-    def _last_words(self) -> str:
+    def _last_words(self) -> Sentence | None:
         """What a process that did not start left on its standard error."""
         self._process.kill()
         _, errors = self._process.communicate()
         lines = errors.decode("utf-8", "replace").strip().splitlines() if errors else []
-        return lines[-1] if lines else ""
+        return _quoted(lines[-1]) if lines else None
 
     @property
     def is_alive(self) -> bool:
@@ -170,7 +180,7 @@ class ZygoteProcess:
             with self._lock:
                 self._control.sendmsg([json.dumps(request).encode()], ancillary)
         except OSError as error:
-            raise WorkerUnavailableError(str(error)) from None
+            raise WorkerUnavailableError(_quoted(str(error))) from None
 
     def keep_warm(self, modules: Sequence[str]) -> None:
         """Import modules once in the zygote, so that later runs find them loaded."""
@@ -199,7 +209,7 @@ def _spawn(plan: WorkerPlan, far: socket.socket) -> subprocess.Popen[bytes]:
     if plan.tier == "A":
         program = places.bubblewrap()
         if program is None:
-            raise WorkerUnavailableError("bubblewrap is not installed")
+            raise WorkerUnavailableError(sentence("bubblewrap is not installed"))
         readable = _readable(plan)
         command = places.bubblewrap_command(program, readable, command, own_namespace=_needs_namespace(plan))
     return subprocess.Popen(

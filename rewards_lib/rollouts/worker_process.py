@@ -58,7 +58,7 @@ class WorkerProcess:
         if "error" in row:
             raise DependencyError("{text}", text=row["error"])
         isolation = row["isolation"]
-        return ChunkResult(row["lines"], Tally.from_json(row["tally"]), Isolation(**isolation) if isolation else None)
+        return ChunkResult(row["lines"], Tally.from_json(row["tally"]), Isolation.from_json(isolation) if isolation else None)
 
     def _send(self, message: Any) -> None:
         try:

@@ -24,6 +24,6 @@ def test_abstentions_are_counted_apart_from_scores():
 
 
 def test_calls_to_one_address_with_one_outcome_stand_in_one_line():
-    refused = NetworkCall("a", 80, "not allowed")
+    refused = NetworkCall("a", 80, "not_allowed", sentence("a:80 is not an allowed host of this function"))
     groups = run_panel.grouped([refused, NetworkCall("b", 80, "open"), refused, NetworkCall("a", 80, "open")])
     assert [len(group) for group in groups] == [2, 1, 1]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .guards import PolicyError, guarded_builtins, hooks, judge, open_packages
-from .module_tables import SUBSTITUTES, hidden_reason, is_allowed
+from .module_tables import hidden_reason, is_allowed, refused_module
 from .names import FILE_NAME, USER_MODULE
 from .replacements import REPLACEMENTS
 
@@ -66,7 +66,7 @@ class _State:
             return getattr(self.module, name, None)
         reason = hidden_reason(self.name, name)
         if reason:
-            raise PolicyError(_refusal(self.name, name, reason))
+            raise PolicyError(str(reason))
         value = self._find(name)
         facade.__dict__[name] = value
         return value
@@ -85,11 +85,6 @@ class _State:
 
 
 _states: dict[int, _State] = {}
-
-
-def _refusal(module: str, name: str, reason: str) -> str:
-    tail = "" if reason in ("is private", "is not available") else f": it {reason}"
-    return f"{module}.{name} is not available in reward code{tail}"
 
 
 def _module_name(module: types.ModuleType) -> str:
@@ -144,10 +139,8 @@ class ImportGate:
 
     def _refusal(self, name: str) -> str:
         top = name.split(".", maxsplit=1)[0]
-        if top in SUBSTITUTES:
-            return f"{name}: {SUBSTITUTES[top]}"
         if top in sys.stdlib_module_names:
-            return f"the module {name} is not available in reward code"
+            return str(refused_module(name))
         return f"No module named {top!r}: add it to requirements.txt and install"
 
 

@@ -9,8 +9,8 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from .module_tables import ALLOWED, SUBSTITUTES, hidden_reason
-from .refusals import Words, sentence
+from .module_tables import ALLOWED, hidden_reason, refused_module
+from .refusals import sentence
 
 _CATCHES_IMPORT_ERROR = frozenset(["ImportError", "ModuleNotFoundError", "Exception", "BaseException"])
 Refuse = Callable[..., None]
@@ -68,7 +68,7 @@ class ImportRules:
     def _check_member(self, node: ast.AST, module: str, name: str) -> None:
         reason = hidden_reason(module, name)
         if reason:
-            self._refuse(node, "import", refused_member(module, name, reason), name)
+            self._refuse(node, "import", reason, name)
 
     def _imported(self) -> dict[str, str]:
         """Map variables to modules, for variables that imports of one module bind and nothing else does."""
@@ -78,22 +78,6 @@ class ImportRules:
                 found.setdefault(name, set()).add(module)
             self._aliases = {name: next(iter(modules)) for name, modules in found.items() if len(modules) == 1}
         return self._aliases
-
-
-def refused_module(name: str) -> Words:
-    """Say that a module of the standard library cannot be imported, and what to use instead."""
-    return SUBSTITUTES.get(name.split(".", maxsplit=1)[0]) or sentence(
-        "The module {name} is not available in reward code.", name=name
-    )
-
-
-def refused_member(module: str, name: str, reason: str) -> Words:
-    """Say why a name of an allowed module is hidden."""
-    if reason in ("is private", "is not available"):
-        return sentence("{module}.{name} is not available in reward code.", module=module, name=name)
-    return sentence(
-        "{module}.{name} is not available in reward code: it {reason}.", module=module, name=name, reason=reason
-    )
 
 
 def _optional_imports(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:

@@ -99,7 +99,9 @@ ALLOWED = frozenset(
 """Modules of the standard library that reward functions in the wild use and that do no harm behind a facade."""
 
 SUBSTITUTES: dict[str, Words] = {
-    "subprocess": sentence("Reward code cannot start programs; to run a completion's code use the code_judge preset."),
+    "subprocess": sentence(
+        "Reward code cannot start programs; the sandbox_submit preset runs a completion's code."
+    ),
     "multiprocessing": sentence("Reward code cannot start processes; use concurrent.futures.ThreadPoolExecutor."),
     "socket": sentence("Raw sockets are not available; use http.client or requests with an allowed host."),
     "socketserver": sentence("Reward code cannot listen for connections."),
@@ -121,74 +123,88 @@ SUBSTITUTES: dict[str, Words] = {
 }
 """Modules that are refused, with what to use instead."""
 
-_PROGRAM = "is a command-line program that reads files"
-_PROCESS = "starts processes"
-_FILE = "opens files by path"
-_EVALUATES = "evaluates text as code"
-_FRAMES = "hands out frames"
-_META = "builds classes past the class statement"
+_PROGRAM = sentence("is a command-line program that reads files")
+_PROCESS = sentence("starts processes")
+_FILE = sentence("opens files by path")
+_EVALUATES = sentence("evaluates text as code")
+_FRAMES = sentence("hands out frames")
+_META = sentence("builds classes past the class statement")
+_LISTENS = sentence("listens")
+_SOCKET_PATH = sentence("opens a socket by path")
+_FORMATS = sentence("formats with the unguarded str.format")
+_FOLDER = sentence("changes the working directory of the process")
+_MODULES = sentence("writes into other modules")
+_INTERNAL = sentence("is internal")
+_SILENCE = sentence("ends logging for the whole run")
+_ATTRIBUTES = sentence("reads attributes past the guard")
+_LINES = sentence("reads the lines of any file")
+_PATTERNS = sentence("lets a pattern take any object apart")
+_SOCKETS = sentence("opens raw sockets")
+_ZONES = sentence("points the reader at any folder")
+_OUTSIDE = sentence("reaches outside Python")
+_CODE = sentence("runs text as code")
 
-DENY: dict[str, dict[str, str]] = {
+DENY: dict[str, dict[str, Words]] = {
     "abc": {},
     "ast": {"main": _PROGRAM},
     "asyncio": {
         "create_subprocess_exec": _PROCESS, "create_subprocess_shell": _PROCESS, "subprocess": _PROCESS,
         "AbstractChildWatcher": _PROCESS, "get_child_watcher": _PROCESS, "set_child_watcher": _PROCESS,
         "SafeChildWatcher": _PROCESS, "FastChildWatcher": _PROCESS, "PidfdChildWatcher": _PROCESS,
-        "MultiLoopChildWatcher": _PROCESS, "ThreadedChildWatcher": _PROCESS, "start_server": "listens",
-        "start_unix_server": "listens", "open_unix_connection": "opens a socket by path",
+        "MultiLoopChildWatcher": _PROCESS, "ThreadedChildWatcher": _PROCESS, "start_server": _LISTENS,
+        "start_unix_server": _LISTENS, "open_unix_connection": _SOCKET_PATH,
     },
     "base64": {"main": _PROGRAM, "test": _PROGRAM},
     "calendar": {"main": _PROGRAM},
-    "collections": {"UserString": "formats with the unguarded str.format"},
+    "collections": {"UserString": _FORMATS},
     "concurrent.futures": {"ProcessPoolExecutor": _PROCESS},
-    "contextlib": {"chdir": "changes the working directory of the process"},
+    "contextlib": {"chdir": _FOLDER},
     "dataclasses": {"make_dataclass": _META},
     "enum": {
-        "EnumMeta": _META, "EnumType": _META, "EnumDict": _META, "global_enum": "writes into other modules",
-        "global_enum_repr": "writes into other modules", "global_flag_repr": "writes into other modules",
-        "global_str": "writes into other modules",
+        "EnumMeta": _META, "EnumType": _META, "EnumDict": _META, "global_enum": _MODULES,
+        "global_enum_repr": _MODULES, "global_flag_repr": _MODULES,
+        "global_str": _MODULES,
     },
     "functools": {"singledispatch": _EVALUATES, "singledispatchmethod": _EVALUATES},
-    "io": {"open": _FILE, "FileIO": _FILE, "open_code": _FILE, "OpenWrapper": _FILE, "text_encoding": "internal"},
+    "io": {"open": _FILE, "FileIO": _FILE, "open_code": _FILE, "OpenWrapper": _FILE, "text_encoding": _INTERNAL},
     "logging": {
-        "FileHandler": _FILE, "shutdown": "ends logging for the whole run", "currentframe": _FRAMES,
+        "FileHandler": _FILE, "shutdown": _SILENCE, "currentframe": _FRAMES,
     },
     "operator": {
-        "attrgetter": "reads attributes past the guard", "methodcaller": "reads attributes past the guard",
+        "attrgetter": _ATTRIBUTES, "methodcaller": _ATTRIBUTES,
     },
-    "string": {"Formatter": "reads attributes past the guard"},
+    "string": {"Formatter": _ATTRIBUTES},
     "threading": {
         "settrace": _FRAMES, "setprofile": _FRAMES, "settrace_all_threads": _FRAMES, "setprofile_all_threads": _FRAMES,
         "gettrace": _FRAMES, "getprofile": _FRAMES, "excepthook": _FRAMES,
     },
     "tokenize": {"open": _FILE, "main": _PROGRAM},
     "traceback": {
-        "walk_stack": _FRAMES, "walk_tb": _FRAMES, "FrameSummary": "reads the lines of any file",
-        "StackSummary": "reads the lines of any file",
+        "walk_stack": _FRAMES, "walk_tb": _FRAMES, "FrameSummary": _LINES,
+        "StackSummary": _LINES,
     },
     "typing": {
         "get_type_hints": _EVALUATES, "ForwardRef": _EVALUATES,
-        "runtime_checkable": "lets a pattern take any object apart",
+        "runtime_checkable": _PATTERNS,
     },
     "urllib.request": {
-        "urlretrieve": _FILE, "FileHandler": _FILE, "FTPHandler": "opens raw sockets", "URLopener": _FILE,
-        "CacheFTPHandler": "opens raw sockets", "FancyURLopener": _FILE, "ftpwrapper": "opens raw sockets",
+        "urlretrieve": _FILE, "FileHandler": _FILE, "FTPHandler": _SOCKETS, "URLopener": _FILE,
+        "CacheFTPHandler": _SOCKETS, "FancyURLopener": _FILE, "ftpwrapper": _SOCKETS,
         "pathname2url": _FILE, "url2pathname": _FILE, "urlcleanup": _FILE,
     },
     "uuid": {"main": _PROGRAM},
     "xml.etree.ElementTree": {"iterparse": _FILE},
-    "zoneinfo": {"reset_tzpath": "points the reader at any folder"},
+    "zoneinfo": {"reset_tzpath": _ZONES},
     "numpy": {
         "load": _FILE, "save": _FILE, "savez": _FILE, "savez_compressed": _FILE, "fromfile": _FILE, "memmap": _FILE,
         "loadtxt": _FILE, "savetxt": _FILE, "genfromtxt": _FILE, "fromregex": _FILE, "DataSource": _FILE,
-        "ctypeslib": "reaches outside Python", "f2py": _PROCESS, "testing": "runs text as code",
+        "ctypeslib": _OUTSIDE, "f2py": _PROCESS, "testing": _CODE,
         "distutils": _PROCESS, "test": _PROCESS,
     },
     "sympy": {
         "sympify": _EVALUATES, "S": _EVALUATES, "parse_expr": _EVALUATES, "lambdify": _EVALUATES, "preview": _PROCESS,
         "test": _PROCESS, "doctest": _PROCESS, "plot": _PROCESS, "init_session": _EVALUATES, "source": _FILE,
-        "utilities": _EVALUATES, "testing": _PROCESS, "external": "reaches outside Python",
+        "utilities": _EVALUATES, "testing": _PROCESS, "external": _OUTSIDE,
     },
     "numpy.lib": {"npyio": _FILE, "format": _FILE, "introspect": _FILE},
     "sympy.parsing": {"sympy_parser": _EVALUATES, "parse_expr": _EVALUATES, "mathematica": _EVALUATES},
@@ -251,10 +267,19 @@ def is_allowed(name: str, packages: frozenset[str]) -> bool:
     return not any(hidden_reason(".".join(parts[:place]), parts[place]) for place in range(1, len(parts)))
 
 
-def hidden_reason(module: str, name: str) -> str | None:
-    """Say why a name of an allowed module is not shown; None when it is."""
-    if name.startswith("_") and name not in ("__version__", "__doc__", "__name__"):
-        return "is private"
-    if module in ONLY and name not in ONLY[module]:
-        return "is not available"
-    return DENY.get(module, {}).get(name)
+def hidden_reason(module: str, name: str) -> Words | None:
+    """Say in a whole sentence that a name of an allowed module is not shown; None when it is."""
+    is_private = name.startswith("_") and name not in ("__version__", "__doc__", "__name__")
+    if is_private or (module in ONLY and name not in ONLY[module]):
+        return sentence("{module}.{name} is not available in reward code.", module=module, name=name)
+    reason = DENY.get(module, {}).get(name)
+    return reason and sentence(
+        "{module}.{name} is not available in reward code: it {reason}.", module=module, name=name, reason=reason
+    )
+
+
+def refused_module(name: str) -> Words:
+    """Say that a module of the standard library cannot be imported, and what to use instead."""
+    return SUBSTITUTES.get(name.split(".", maxsplit=1)[0]) or sentence(
+        "The module {name} is not available in reward code.", name=name
+    )

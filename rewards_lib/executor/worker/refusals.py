@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Words:
-    """An English template and its values; the host turns it into a ``Sentence``."""
+    """An English template and its values, words among them too; the host turns it into a ``Sentence``."""
 
     template: str
     values: dict[str, Any] = field(default_factory=dict)
@@ -25,7 +25,8 @@ class Words:
 
     def to_json(self) -> list[Any]:
         """The pair that crosses the pipe."""
-        return [self.template, self.values]
+        plain = {name: value.to_json() if isinstance(value, Words) else value for name, value in self.values.items()}
+        return [self.template, plain]
 
 
 def sentence(template: str, **values: object) -> Words:

@@ -5,12 +5,14 @@ Invariant: a zygote takes no run before its own self-test has been read by the h
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 from collections.abc import Callable
+from typing import Any
 
-_MARK = f"reward-console-self-test-{os.getpid()}"
+from .refusals import Words, sentence
 
 _MARK = f"reward-console-self-test-{os.getpid()}"
 
@@ -34,25 +36,25 @@ def _connect_by_path() -> None:
         client.connect("/run/systemd/private")
 
 
-TRIES: dict[str, Callable[[], object]] = {
-    "start a process": _fork,
-    "open a network socket": lambda: socket.socket(socket.AF_INET),
-    "open a unix socket": lambda: socket.socket(socket.AF_UNIX),
-    "connect to a unix socket by path": _connect_by_path,
-    "read /etc/passwd": lambda: _read("/etc/passwd"),
-    "read another process": lambda: _read(f"/proc/{os.getppid()}/environ"),
-    "write to /tmp": lambda: _write("/tmp"),  # noqa: S108
-    "write to the working directory": lambda: _write("."),
-    "signal another process": lambda: os.kill(os.getppid(), 0),
-    "change a file's mode": lambda: os.chmod("/", 0o755),  # noqa: S103
-}
+TRIES: list[tuple[Words, Callable[[], object]]] = [
+    (sentence("start a process"), _fork),
+    (sentence("open a network socket"), lambda: socket.socket(socket.AF_INET)),
+    (sentence("open a unix socket"), lambda: socket.socket(socket.AF_UNIX)),
+    (sentence("connect to a unix socket by path"), _connect_by_path),
+    (sentence("read /etc/passwd"), lambda: _read("/etc/passwd")),
+    (sentence("read another process"), lambda: _read(f"/proc/{os.getppid()}/environ")),
+    (sentence("write to /tmp"), lambda: _write("/tmp")),  # noqa: S108
+    (sentence("write to the working directory"), lambda: _write(".")),
+    (sentence("signal another process"), lambda: os.kill(os.getppid(), 0)),
+    (sentence("change a file's mode"), lambda: os.chmod("/", 0o755)),  # noqa: S103
+]
 """Each must fail with OSError."""
 
 
-def failures() -> list[str]:
+def failures() -> list[Words]:
     """List what a confined process could do although it must not. Call it in a confined child only."""
     possible = []
-    for what, attempt in TRIES.items():
+    for what, attempt in TRIES:
         try:
             attempt()
         except OSError:
@@ -61,25 +63,28 @@ def failures() -> list[str]:
     return possible
 
 
-def run_in_child(confine: Callable[[], None]) -> list[str]:
-    """Fork, confine, try everything, and return the failures; a child that dies is a failure too."""
+def run_in_child(confine: Callable[[], None]) -> list[list[Any]]:
+    """Fork, confine, try everything, and return the failures as JSON; a child that dies is a failure too."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reading)
             confine()
-            os.write(writing, "\n".join(failures()).encode() + b"\n.")
+            os.write(writing, json.dumps([what.to_json() for what in failures()]).encode())
         except BaseException as error:
-            os.write(writing, f"be confined: {error}\n.".encode())
+            words = sentence("not be confined: {error}", error=str(error))
+            os.write(writing, json.dumps([words.to_json()]).encode())
         finally:
             os._exit(0)
     os.close(writing)
     signal.alarm(10)
     with os.fdopen(reading, "rb") as pipe:
-        report = pipe.read().decode("utf-8", "replace")
+        report = pipe.read()
     signal.alarm(0)
     os.waitpid(child, 0)
-    if not report.endswith("."):
-        return ["finish the self-test"]
-    return [line for line in report[:-1].splitlines() if line]
+    try:
+        found: list[list[Any]] = json.loads(report)
+    except ValueError:
+        return [sentence("not finish the self-test").to_json()]
+    return found

@@ -19,7 +19,6 @@ import select
 import signal
 import socket
 import sys
-import time
 from base64 import b64decode
 from typing import Any
 
@@ -51,7 +50,6 @@ class Zygote:
         self._config = config
         self._live: dict[int, tuple[str, int]] = {}
         """Process id to (run id, status descriptor)."""
-        self._failed_imports: list[str] = []
         self._parent = os.getppid()
         self._zygote_filter = b64decode(config["zygote_filter"])
         self._child_filter = b64decode(config["child_filter"])
@@ -72,7 +70,7 @@ class Zygote:
         sys.modules.pop("reward", None)
         gc.collect()
         gc.freeze()
-        return {"ready": True, "layers": layers, "failures": failures, "failed_imports": self._failed_imports}
+        return {"ready": True, "layers": layers, "failures": failures}
 
     def _confine_zygote(self) -> list[str]:
         """Bound what imported packages can do here; children inherit it and add their own."""
@@ -119,10 +117,8 @@ class Zygote:
 
     def _preload(self, names: list[str]) -> None:
         for name in names:
-            try:
+            with contextlib.suppress(BaseException):  # a run that imports it meets the error itself
                 importlib.import_module(name)
-            except BaseException as error:
-                self._failed_imports.append(f"{name}: {error}")
 
     # --- loop ------------------------------------------------------------------------------------------------------
 
@@ -298,13 +294,11 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     message, _ = _receive(control)
     config: dict[str, Any] = json.loads(message)
-    start = time.perf_counter()
     zygote = Zygote(control, config)
     try:
         hello = zygote.prepare()
     except BaseException as error:
         hello = {"ready": False, "why": f"{type(error).__name__}: {error}"}
-    hello["boot_ms"] = (time.perf_counter() - start) * 1e3
     control.send(json.dumps(hello).encode())
     silent = os.open("/dev/null", os.O_WRONLY)
     os.dup2(silent, 2)

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import HEADER, payload_of
+from executor_inputs import HEADER, payload_of
 
 from rewards_lib.errors import DependencyError, InputError
 from rewards_lib.executor import Executor, FunctionSource

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 import pytest
-from conftest import Server
+from executor_inputs import Server
 
 from rewards_lib.executor.gateway import Gateway, is_public
 
@@ -42,7 +42,7 @@ def test_an_allowed_host_is_reached_by_every_client(run, server, client):
     assert (result.error, result.scores[0].value) == (None, 1.0)
     assert server.paths == ["/"]
     (call,) = result.network_calls
-    assert (call.host, call.port, call.status) == ("127.0.0.1", server.server_port, "open")
+    assert (call.host, call.port, call.outcome) == ("127.0.0.1", server.server_port, "open")
     assert call.received_bytes > 0
 
 
@@ -54,7 +54,8 @@ def test_no_host_is_reached_without_an_allow_list(run, server, client):
     assert (result.status, server.paths) == ("failure", [])
     assert f"{host} is not an allowed host" in str(result.error)
     assert {found.path for found in result.findings if found.rule == "network"} == {host}
-    assert {call.status for call in result.network_calls} == {f"{host} is not an allowed host of this function"}
+    outcomes = {(call.outcome, str(call.why)) for call in result.network_calls}
+    assert outcomes == {("not_allowed", f"{host} is not an allowed host of this function")}
 
 
 @pytest.mark.parametrize("entry", ["127.0.0.1", "localhost", "127.0.0.1:1", "*.0.0.1", ""])
@@ -130,7 +131,7 @@ def test_a_name_that_leads_to_a_private_address_is_refused_on_web_ports():
     gateway = Gateway(("localhost",))
     assert "private address; allow it as localhost:80" in ask_gateway(gateway, b"CONNECT localhost 80\n")
     gateway.close()
-    assert gateway.calls[0].host == "localhost"
+    assert [(call.host, call.outcome) for call in gateway.calls] == [("localhost", "private")]
 
 
 def test_a_wildcard_allows_what_is_below_it_and_nothing_else():
@@ -139,3 +140,4 @@ def test_a_wildcard_allows_what_is_below_it_and_nothing_else():
     assert "not an allowed host" in ask_gateway(gateway, b"CONNECT example.invalid 443\n")
     assert "not an allowed host" in ask_gateway(gateway, b"CONNECT a.example.invalid 8080\n")
     gateway.close()
+    assert [call.outcome for call in gateway.calls] == ["unresolved", "not_allowed", "not_allowed"]

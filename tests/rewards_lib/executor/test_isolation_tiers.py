@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import payload_of
+from executor_inputs import payload_of
 
+from rewards_lib.contract import Isolation
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import Executor, FunctionSource, Limits
 
@@ -100,7 +101,7 @@ def test_the_layers_in_force_and_the_missing_policy_are_told(make_confined, swit
     assert {"seccomp", "rlimits"} <= set(isolation.layers)
     assert ("bubblewrap" in isolation.layers) == (isolation.tier == "A")
     assert "execution policy" not in isolation.layers
-    assert any("policy" in reason for reason in isolation.lacks)
+    assert any("policy" in str(reason) for reason in isolation.lacks)
 
 
 def test_a_child_that_stops_itself_still_dies_at_its_limit(make_confined):
@@ -122,6 +123,8 @@ def test_the_policy_holds_where_nothing_else_does(make_confined):
     weakest = make_confined("tier=C")
     assert weakest.isolation().tier == "C"
     assert weakest.isolation().lacks
+    told = weakest.isolation().to_json()
+    assert Isolation.from_json(told).to_json() == told
     source = "import os\ndef reward_fn(c, s, r):\n    return getattr(os, 'system')('true')\n"
     assert "os.system is not available" in str(weakest.run_function(FunctionSource(source), payload_of("x")).error)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import HEADER, Server, payload_of
+from executor_inputs import HEADER, Server, payload_of
 
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import Executor, FunctionRun, FunctionSource, Limits
@@ -76,7 +76,7 @@ def test_an_installed_client_reaches_an_allowed_host(installed, server, client):
     run = call(installed, CLIENTS[client] + CALL.format(url=f"http://{host}/"), host)
     assert (run.error, run.scores[0].value) == (None, 1.0)
     assert server.paths == ["/"]
-    assert [(one.port, one.status) for one in run.network_calls] == [(server.server_port, "open")]
+    assert [(one.port, one.outcome) for one in run.network_calls] == [(server.server_port, "open")]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -93,7 +93,7 @@ def test_a_redirect_of_an_installed_client_is_judged_again(installed, server, cl
     host = f"127.0.0.1:{server.server_port}"
     run = call(installed, CLIENTS[client] + CALL.format(url=f"http://{host}/away"), host)
     assert (run.scores[0].value, server.paths) == (None, ["/away"])
-    assert {one.port: one.status == "open" for one in run.network_calls} == {server.server_port: True, 9: False}
+    assert {one.port: one.outcome == "open" for one in run.network_calls} == {server.server_port: True, 9: False}
 
 
 def test_many_asynchronous_calls_run_side_by_side(installed, server):

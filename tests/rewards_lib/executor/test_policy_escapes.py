@@ -6,7 +6,7 @@ Each prints WON when it has reached an interpreter internal, a file or a library
 from __future__ import annotations
 
 import pytest
-from conftest import HEADER, payload_of
+from executor_inputs import HEADER, payload_of
 
 from rewards_lib.executor import FunctionSource, Limits
 

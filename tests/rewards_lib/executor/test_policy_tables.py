@@ -146,7 +146,7 @@ def test_every_refusal_is_found_at_once_with_its_place():
 def test_check_gives_findings_in_sentences(executor):
     findings = executor.check("import subprocess\nx = eval('1')\n")
     assert [(found.line, found.severity) for found in findings] == [(1, "error"), (2, "error")]
-    assert "code_judge" in str(findings[0].message)
+    assert "sandbox_submit" in str(findings[0].message)
     assert "ast.literal_eval" in str(findings[1].message)
 
 

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import HEADER, payload_of
+from executor_inputs import HEADER, payload_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

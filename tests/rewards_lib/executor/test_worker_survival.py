@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import HEADER, payload_of
+from executor_inputs import HEADER, payload_of
 
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import Executor, FunctionSource, Limits
@@ -148,7 +148,7 @@ def test_a_worker_survives_the_thread_that_started_it(own):
 PROGRAM = """
 import os, sys
 sys.path.insert(0, {tests!r})
-from conftest import payload_of, HEADER
+from executor_inputs import payload_of, HEADER
 from rewards_lib.executor import Executor, FunctionSource, Limits
 executor = Executor()
 source = HEADER + "def reward_fn(c, s, r):\\n    " + sys.argv[1] + "\\n"
