@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import streamlit as st
 
@@ -57,6 +57,31 @@ def _help(name: str) -> str | None:
     if name in (_("Final reward"), _("Response tokens"), _("Truncation")):
         return _("Mean of the first and of the last {count} values", count=END_POINTS)
     return None
+
+
+def values_table(runs: Mapping[str, Run], names: Collection[str], look: Look) -> None:
+    """Draw, behind a button, a table of what is shown: each series within the steps looked at, in numbers."""
+    with st.expander(_("Values of the shown series within these steps")):
+        rows = [
+            {
+                _("run"): label,
+                _("series"): name,
+                _("points"): len(shown),
+                _("first"): float(shown.values[0]),
+                _("last"): float(shown.values[-1]),
+                _("mean"): float(shown.values.mean()),
+                _("min"): float(shown.values.min()),
+                _("min at step"): float(shown.steps[shown.values.argmin()]),
+                _("max"): float(shown.values.max()),
+                _("max at step"): float(shown.steps[shown.values.argmax()]),
+            }
+            for label, run in runs.items()
+            for name in run.names
+            if name in names and len(shown := run.series(name).within(look.step_range))
+        ]
+        if len(runs) == 1:
+            rows = [{key: value for key, value in row.items() if key != _("run")} for row in rows]
+        st.dataframe(rows, hide_index=True, row_height=30, key="metric_values")
 
 
 def mended(exports: Sequence[Export]) -> None:

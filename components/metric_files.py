@@ -20,6 +20,7 @@ from components.state import MetricFile
 from components.theme import number
 from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.training_metrics import ROW_NUMBER, Export, StepColumnError, read_export
+from rewards_lib.training_metrics.formats.event_files import event_files_below
 
 MAX_MB = 200
 EXAMPLES = ("hacked", "truncated", "healthy")
@@ -213,9 +214,9 @@ def _state_of(path: str) -> str:
     """A digest of when and how far the file, or the files of the folder, were written."""
     place = Path(path)
     try:
-        files = sorted(one for one in place.rglob("*") if one.is_file()) if place.is_dir() else [place]
+        files = event_files_below(place) if place.is_dir() else [place]
         seen = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
-    except OSError:
+    except (OSError, InputError):  # reading the file says so in a sentence
         seen = []
     return blake2b(repr((path, seen)).encode(), digest_size=12).hexdigest()
 

@@ -19,7 +19,7 @@ from components.metric_charts import (
 from components.metric_controls import look_chooser, series_picker
 from components.metric_diagnosis import judge_runs, weights_of_mix
 from components.metric_download import download_menu
-from components.metric_facts import facts, how_it_was_read, mended
+from components.metric_facts import facts, how_it_was_read, mended, values_table
 from components.metric_files import (
     example_buttons,
     follow_link,
@@ -95,5 +95,6 @@ elif exports:
     picks = series_picker(exports, runs, drawn_names(charts))
     drawn = [series_chart(runs, pick.members, pick.title, look, key=f"chart_series_{pick.title}") for pick in picks]
     draw(drawn, runs, look)
+    values_table(runs, drawn_names([*charts, *drawn]), look)
     link_charts(*state.metric_focus.get(), key="chart_link")
 follow_paths()

@@ -223,3 +223,10 @@ def test_outliers_out_of_view_are_told(page):
     drop(page, ("run.csv", "step,reward\n" + rows))
     page.button_group(key="metric_axes").set_value(["clip"]).run()
     assert "points above: 1, farthest 44 at step 50" in shown(page)
+
+
+def test_the_shown_series_stand_in_a_table_for_the_steps_looked_at(page):
+    drop(page, ("run.csv", "step,reward,x\n1,1,5\n2,4,6\n3,2,7\n"))
+    (table,) = (frame.value for frame in page.dataframe if "series" in frame.value.columns)
+    row = table.set_index("series").loc["reward"]
+    assert (row["first"], row["last"], row["min"], row["max"], row["max at step"]) == (1, 2, 1, 4, 2)

@@ -7,6 +7,7 @@ a record that is cut or broken ends the reading of its file with a note; what wa
 
 from __future__ import annotations
 
+import os
 import re
 import struct
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.formats.reading import Points, Reading, gather_points
 
 FILE_NAME = re.compile(r"events\.out\.tfevents\..*")
+MOST_ENTRIES = 20_000
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MASK = 0xA282EAD8
 _NUMBER_FIELDS = {5: "f", 6: "d"}
@@ -59,8 +61,20 @@ def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
 
 
 def event_files_below(folder: Path) -> list[Path]:
-    """The event files of a folder and the folders in it, by name."""
-    return sorted(path for path in folder.rglob("*") if FILE_NAME.fullmatch(path.name) and path.is_file())
+    """The event files of a folder and the folders in it, by name.
+
+    Raises InputError when there is so much below it that somebody must have meant another folder.
+    """
+    found, seen = [], 0
+    for place, _, names in os.walk(folder):
+        seen += len(names)
+        if seen > MOST_ENTRIES:
+            raise InputError(
+                "There are more than {count} files below this folder.", count=MOST_ENTRIES, where=str(folder),
+                remedy="Name the folder of one run.",
+            )  # fmt: skip
+        found += [Path(place, name) for name in names if FILE_NAME.fullmatch(name)]
+    return sorted(found)
 
 
 def _scalars(data: bytes, file: str, notes: list[Sentence]) -> Iterator[tuple[str, float, float, float]]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics import read_export, series_of
+from rewards_lib.training_metrics.formats import event_files
 from rewards_lib.training_metrics.formats.event_files import _crc32c, _masked, is_event_file
 
 
@@ -85,6 +86,14 @@ def test_a_folder_of_event_files_is_one_run_in_the_order_of_their_names(tmp_path
 
 def test_a_folder_without_event_files_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds no event file"):
+        read_export(tmp_path)
+
+
+def test_a_folder_with_everything_below_it_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(event_files, "MOST_ENTRIES", 2)
+    for name in "abc":
+        (tmp_path / name).write_text("")
+    with pytest.raises(InputError, match="more than 2 files"):
         read_export(tmp_path)
 
 
