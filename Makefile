@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 ARGS ?=
+JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev editor run test check bench
@@ -49,7 +50,7 @@ run: install
 
 test: install-dev
 	@echo "Running the suite, browser journeys included ..."
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 check: install-dev
 	@echo "Checking that the packages fit together, linting and type-checking ..."
