@@ -57,8 +57,8 @@ class WorkerProcess:
         row = json.loads(answer)
         if "error" in row:
             raise DependencyError("{text}", text=row["error"])
-        isolation = row["isolation"]
-        return ChunkResult(row["lines"], Tally.from_json(row["tally"]), Isolation.from_json(isolation) if isolation else None)
+        isolation = Isolation.from_json(row["isolation"]) if row["isolation"] else None
+        return ChunkResult(row["lines"], Tally.from_json(row["tally"]), isolation)
 
     def _send(self, message: Any) -> None:
         try:
