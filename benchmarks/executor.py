@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from rewards_lib.contract import Completion, Payload, Sample
 from rewards_lib.executor import Executor, FunctionSource, check_once
 

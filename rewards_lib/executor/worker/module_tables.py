@@ -99,9 +99,7 @@ ALLOWED = frozenset(
 """Modules of the standard library that reward functions in the wild use and that do no harm behind a facade."""
 
 SUBSTITUTES: dict[str, Words] = {
-    "subprocess": sentence(
-        "Reward code cannot start programs; the sandbox_submit preset runs a completion's code."
-    ),
+    "subprocess": sentence("Reward code cannot start programs; the sandbox_submit preset runs a completion's code."),
     "multiprocessing": sentence("Reward code cannot start processes; use concurrent.futures.ThreadPoolExecutor."),
     "socket": sentence("Raw sockets are not available; use http.client or requests with an allowed host."),
     "socketserver": sentence("Reward code cannot listen for connections."),
