@@ -25,7 +25,7 @@ from rewards_lib.contract import (
     Sentence,
     sentence,
 )
-from rewards_lib.errors import ExecutionError, LimitError
+from rewards_lib.errors import BusyError, ExecutionError, LimitError
 from rewards_lib.executor import Executor, FunctionSource, ItemRun, Limits
 from rewards_lib.mix import Mix, Rule, mix_version, weighted_sum
 from rewards_lib.presets import find_preset, worker
@@ -329,7 +329,7 @@ def _group_scores(run: ItemRun, size: int) -> list[Score]:
 
 
 def _item_failure(error: ExecutionError | None) -> Score:
-    if isinstance(error, LimitError):
+    if isinstance(error, (BusyError, LimitError)):
         return Score.failed(error.message)
     return Score.failed(sentence("The worker ended: {error}", error=error.message if error else "?"))
 

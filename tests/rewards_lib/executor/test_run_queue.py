@@ -16,6 +16,8 @@ from rewards_lib.executor import Executor, FunctionSource, Limits
 from rewards_lib.executor.pool import ZygotePool
 from rewards_lib.executor.run_queue import RunQueue
 from rewards_lib.executor.zygotes import WorkerPlan
+from rewards_lib.mix import Mix, Rule
+from rewards_lib.scoring import score_payload, without_functions
 
 GOOD = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n    return RewardFunctionResult([1])\n")
 
@@ -134,6 +136,15 @@ def test_a_run_that_finds_the_queue_full_is_unscored_and_says_busy(tmp_path):
     assert (run.status, [score.value for score in run.scores]) == ("failure", [None, None])
     assert "busy" in str(run.error)
     assert [(one.value, type(one.error)) for one in items] == [(None, BusyError)] * 2
+
+
+def test_a_preset_that_finds_the_queue_full_is_unscored_and_says_busy(tmp_path):
+    queue = RunQueue(at_once=1, wait_seconds=0.01)
+    mix = Mix(name="m", rules=(Rule(name="exact", preset="exact_match"),))
+    with Executor(home=tmp_path, queue=queue) as executor, queue.turn("somebody"):
+        result = score_payload(mix, payload_of("4"), executor=executor, resolve=without_functions)
+    assert (result.status, result.rewards) == ("failure", (None,))
+    assert str(result.rules[0].scores[0].why).startswith("The executor is busy")
 
 
 def test_a_run_of_any_length_gives_its_turn_back(tmp_path):
