@@ -128,4 +128,4 @@ def test_a_followed_log_grows_on_the_page(visitor, tmp_path):
     visitor.sees("2 steps")
     with log.open("a") as file:
         file.write("step:3 - critic/score/mean:0.7\nstep:4 - critic/sc")
-    visitor.sees("3 steps")
+    expect(visitor.page.get_by_text("3 steps").first).to_be_visible(timeout=60_000)
