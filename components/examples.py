@@ -34,10 +34,12 @@ def functions() -> dict[str, JsonObject]:
 
     A file of the same name with the ending .txt holds the requirements.
     """
-    return {
-        path.stem: {"source": path.read_text(encoding="utf-8"), "requirements": _beside(path), "allow_hosts": []}
-        for path in sorted((FOLDER / "functions").glob("*.py"))
-    }
+    return {path.stem: _content(path) for path in sorted((FOLDER / "functions").glob("*.py"))}
+
+
+def _content(path: Path) -> JsonObject:
+    source = path.read_text(encoding="utf-8")
+    return {"source": source, "requirements": _beside(path), "allow_hosts": [], "limits": {}}
 
 
 def _beside(path: Path) -> str:

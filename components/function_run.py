@@ -25,8 +25,9 @@ def run(draft: OpenDraft) -> None:
 
 
 def question_of(draft: OpenDraft) -> str:
-    """A fingerprint of what a run depends on: code, requirements, hosts and sample."""
-    return scoring.fingerprint(_function(draft).sha256, scoring.payload_text(current_sample()))
+    """A fingerprint of what a run depends on: code, requirements, hosts, limits and sample."""
+    function = _function(draft)
+    return scoring.fingerprint(function.sha256, str(function.limits), scoring.payload_text(current_sample()))
 
 
 def raised_at(run: Remembered[Answer] | None) -> tuple[Finding, ...]:

@@ -11,10 +11,10 @@ import streamlit as st
 from components import drafts
 from components.i18n import _, say
 from components.result_table import tail
-from components.scoring import LIMITS
 from components.state import Answer, OpenDraft, Remembered
 from components.theme import TIER_COLOURS, UNSCORED, count, duration, number, plain
 from rewards_lib.contract import CallOutcome, Finding, MixResult, NetworkCall, RuleResult, ScoreState
+from rewards_lib.executor import Limits
 
 LOG_CHARACTERS = 20_000
 LONG_LOG_LINES, LONG_LOG_PX = 15, 360
@@ -81,7 +81,7 @@ def run_facts(rule: RuleResult, limit_seconds: float) -> str:
     return f":small[{'  :gray[·]  '.join(parts)}]"
 
 
-def last_run(run: Remembered[Answer] | None, *, stale: bool) -> None:
+def last_run(run: Remembered[Answer] | None, limits: Limits, *, stale: bool) -> None:
     """Draw the panel of the last run; before the first one it says what to do."""
     if run is None or run.result.result is None:
         st.caption(_("Not run yet. Press Run, or Ctrl+Enter in the editor: it runs on the sample above."))
@@ -92,7 +92,7 @@ def last_run(run: Remembered[Answer] | None, *, stale: bool) -> None:
     run_table(result.rules[0], run.result.texts, key="run_table")
     st.markdown(run_sentence(result))
     with st.container(key="run_facts"):
-        st.markdown(run_facts(result.rules[0], LIMITS.wall_seconds))
+        st.markdown(run_facts(result.rules[0], limits.wall_seconds))
 
 
 def run_findings(result: MixResult | None) -> tuple[Finding, ...]:

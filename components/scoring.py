@@ -13,19 +13,15 @@ from components import cache
 from components.i18n import _
 from components.state import Remembered, Slot
 from rewards_lib.contract import Completion, MixResult, Payload, write_json
-from rewards_lib.executor import Limits
 from rewards_lib.function_sources import function_alone, resolver
 from rewards_lib.mix import Mix
 from rewards_lib.payloads import bare
 from rewards_lib.scoring import ResolvedFunction, score_payload
 
-LIMITS = Limits()
-"""The same as on the command line: one input gives one result, wherever it is scored."""
-
 
 def score(mix: Mix, payload: Payload) -> MixResult:
     """Score a payload under a mix whose functions stand in the store. Raises InputError or NotFoundError."""
-    return score_payload(mix, payload, executor=cache.executor(), resolve=resolver(store=cache.store), limits=LIMITS)
+    return score_payload(mix, payload, executor=cache.executor(), resolve=resolver(store=cache.store))
 
 
 def question_of(mix: Mix, payload: Payload) -> str:
@@ -64,4 +60,4 @@ def with_completion(payload: Payload, text: str) -> Payload:
 def score_function(name: str, function: ResolvedFunction, payload: Payload) -> MixResult:
     """Score a payload with one function alone, weight 1."""
     mix, resolve = function_alone(name, function)
-    return score_payload(mix, payload, executor=cache.executor(), resolve=resolve, limits=LIMITS)
+    return score_payload(mix, payload, executor=cache.executor(), resolve=resolve)

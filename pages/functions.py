@@ -6,9 +6,11 @@ from components import cache, drafts, function_draft, function_run, run_panel, s
 from components.code_editor import code_editor, current_text
 from components.findings_list import counts, findings_list, marks
 from components.i18n import _
+from components.limits_panel import limits_panel
 from components.requirements_panel import requirements_panel
 from components.samples import all_samples, sample_chooser
 from components.version_list import version_list
+from rewards_lib.executor import limits_from
 
 shell.through_app()
 draft = function_draft.open_function()
@@ -57,16 +59,17 @@ with result_side:
     with st.container(border=True, gap="xsmall", key="last_run"):
         told = _("sample {number} of {count}", number=state.sample_number.get(), count=len(all_samples()))
         shell.panel_head(_("Last run"), told, lambda: sample_chooser(key="functions", visible_pages=0))
-        run_panel.last_run(run, stale=stale)
+        run_panel.last_run(run, limits_from(draft.content), stale=stale)
     result = run.result.result if run else None
     findings += run_panel.run_findings(result) if not stale else ()
     mark = f" :{'red' if any(one.severity == 'error' for one in findings) else 'orange'}-badge[{len(findings)}]"
-    problems, logs, requirements, network, versions = st.tabs(
+    problems, logs, requirements, network, limits, versions = st.tabs(
         [
             _("Findings") + (mark if findings else ""),
             _("Logs"),
             _("Requirements"),
             _("Network"),
+            _("Limits"),
             _("Versions"),
         ],
         key="function_tabs",
@@ -80,6 +83,9 @@ with result_side:
         wanted = requirements_panel(draft)
     with network:
         hosts = run_panel.network_view(draft, result.rules[0].network_calls if result else ())
+    with limits:
+        chosen = limits_panel(draft)
     with versions:
         version_list(draft, function_draft.versions_of(draft.name))
-    drafts.autosave(draft, draft.content | {"requirements": wanted, "allow_hosts": hosts})
+    settings = {"requirements": wanted, "allow_hosts": hosts, "limits": chosen}
+    drafts.autosave(draft, draft.content | settings)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError, NotFoundError
-from rewards_lib.executor import FunctionSource
+from rewards_lib.executor import FunctionSource, limits_from
 from rewards_lib.mix import Mix, Rule
 from rewards_lib.scoring import FunctionResolver, ResolvedFunction
 from rewards_lib.store import Store
@@ -57,13 +57,14 @@ def function_alone(name: str, found: ResolvedFunction) -> tuple[Mix, FunctionRes
 
 
 def from_content(name: str, content: JsonObject, *, version: str) -> ResolvedFunction:
-    """Make a function of what the store keeps: ``{"source", "requirements", "allow_hosts"}``."""
+    """Make a function of what the store keeps: ``{"source", "requirements", "allow_hosts", "limits"?}``."""
     source = FunctionSource(
         source=str(content.get("source", "")),
         requirements=str(content.get("requirements", "")),
         allow_hosts=tuple(content.get("allow_hosts", ())),
     )
-    return ResolvedFunction(source, version=f"{name} · {version}")
+    limits = limits_from(content) if content.get("limits") else None
+    return ResolvedFunction(source, version=f"{name} · {version}", limits=limits)
 
 
 def draft_version(content: JsonObject) -> str:

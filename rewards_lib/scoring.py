@@ -44,6 +44,9 @@ class ResolvedFunction:
     version: str
     """For example ``reward.py · 7f3a9c``, ``boxed_number · draft 7f3a9c`` or ``boxed_number · v3``."""
 
+    limits: Limits | None = None
+    """What its author set; None means the usual."""
+
     @property
     def sha256(self) -> str:
         """The hash of everything that decides a reward: code, requirements, allowed hosts."""
@@ -69,8 +72,8 @@ def score_payload(
     faults are values of the result. Raises InputError or NotFoundError when a rule's function cannot be found.
     """
     started = time.perf_counter()
-    bench = _Bench.of(mix, resolve, executor, limits or Limits())
-    presets = _score_presets(bench.worker_rules, payload, executor, bench.limits)
+    bench = _Bench.of(mix, resolve, executor, limits)
+    presets = _score_presets(bench.worker_rules, payload, executor, limits or Limits())
     [asked] = _ask_services(bench.host_rules, [payload])
     return bench.result(payload, presets | asked, started)
 
@@ -88,8 +91,8 @@ def score_payloads(
     Returns one result for each payload, in order, equal to what ``score_payload`` gives but for the reasons of scored
     completions, which are left out. Raises as ``score_payload`` does.
     """
-    bench = _Bench.of(mix, resolve, executor, limits or Limits())
-    batch = _score_presets_of_many(bench.worker_rules, payloads, executor, bench.limits)
+    bench = _Bench.of(mix, resolve, executor, limits)
+    batch = _score_presets_of_many(bench.worker_rules, payloads, executor, limits or Limits())
     asked = _ask_services(bench.host_rules, payloads)
     return [
         bench.result(payload, presets | answers, time.perf_counter())
@@ -106,10 +109,11 @@ class _Bench:
     """By rule."""
     version: str
     executor: Executor
-    limits: Limits
+    limits: Limits | None
+    """The caller's; None leaves each function its own."""
 
     @classmethod
-    def of(cls, mix: Mix, resolve: FunctionResolver, executor: Executor, limits: Limits) -> _Bench:
+    def of(cls, mix: Mix, resolve: FunctionResolver, executor: Executor, limits: Limits | None) -> _Bench:
         functions = {rule.name: resolve(rule) for rule in mix.rules if rule.function is not None}
         version = mix_version(mix, {name: found.sha256 for name, found in functions.items()})
         return cls(mix, functions, version, executor, limits)
@@ -363,9 +367,9 @@ def _mean_metrics(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def _score_function(
-    rule: Rule, function: ResolvedFunction, payload: Payload, executor: Executor, limits: Limits
+    rule: Rule, function: ResolvedFunction, payload: Payload, executor: Executor, limits: Limits | None
 ) -> RuleResult:
-    run = executor.run_function(function.source, payload, limits=limits)
+    run = executor.run_function(function.source, payload, limits=limits or function.limits)
     return RuleResult(
         name=rule.name,
         weight=float(rule.weight),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.contract import Completion, Payload, RuleResult, Sample, Score, sentence
-from rewards_lib.executor import Executor, FunctionSource
+from rewards_lib.executor import Executor, FunctionSource, Limits
 from rewards_lib.mix import Mix, Rule
 from rewards_lib.scoring import ResolvedFunction, combine, score_payload
 
@@ -148,3 +148,14 @@ def test_a_group_preset_is_scored_over_all_completions_at_once(executor):
     )
     result = score_payload(mix, same, executor=executor, resolve=function(""))
     assert (result.rewards, result.status) == ((0.5, 0.0, -0.5), "success")
+
+
+def test_a_functions_own_limits_hold_and_the_callers_win_over_them(executor):
+    mix = Mix("m", (Rule("f", Decimal(1), function="reward.py"),))
+    endless = "def reward_fn(context, sample, completions):\n    while True:\n        pass\n"
+    own = ResolvedFunction(FunctionSource(endless), "reward.py · test", limits=Limits(wall_seconds=0.3))
+    alone = score_payload(mix, payload("a"), executor=executor, resolve=lambda _rule: own)
+    assert "0.3 s" in str(alone.error)
+    capped = Limits(wall_seconds=0.2)
+    asked = score_payload(mix, payload("a"), executor=executor, resolve=lambda _rule: own, limits=capped)
+    assert "0.2 s" in str(asked.error)
