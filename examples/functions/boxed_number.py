@@ -1,4 +1,5 @@
 """Rewards the number in the last box: 1.0 when it equals the ground truth, else 0.0."""
+
 import re
 
 from rl_types import RewardFunctionResult

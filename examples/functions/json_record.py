@@ -3,6 +3,7 @@
 The ground truth, sample["extra"]["answer"], is the object that is wanted. Fields that nobody asked for cost as much as
 missing ones, so that listing everything does not pay.
 """
+
 import reward_tools
 from rl_types import RewardFunctionResult
 

@@ -3,6 +3,7 @@ here when the question to the judge needs code.
 
 Allow the judge's host for this function. A reply without one score leaves its completion unscored.
 """
+
 import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,5 @@
 """Rewards a right answer in the last box: 1.0 or 0.0, and no opinion where equality cannot be decided."""
+
 import reward_tools
 from rl_types import RewardFunctionResult
 

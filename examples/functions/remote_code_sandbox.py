@@ -3,6 +3,7 @@
 The host must be allowed for this function, for example 127.0.0.1:8080. A request that fails leaves its completion
 unscored: it is not the program's fault.
 """
+
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,17 +15,21 @@ SANDBOX = "http://127.0.0.1:8080/submit"
 
 def submit(extra, text):
     started = time.time()
-    answer = requests.post(SANDBOX, timeout=20, json={
-        "dataset": "code_test",
-        "id": extra.get("contest_id", 0),
-        "completion": text,
-        "config": {
-            "dataset_type": "CommonOJDataset",
-            "language": extra.get("language", "python"),
-            "provided_data": {"test": extra.get("tests", [])},
-            "run_timeout": float(extra.get("time_limit", 5)),
+    answer = requests.post(
+        SANDBOX,
+        timeout=20,
+        json={
+            "dataset": "code_test",
+            "id": extra.get("contest_id", 0),
+            "completion": text,
+            "config": {
+                "dataset_type": "CommonOJDataset",
+                "language": extra.get("language", "python"),
+                "provided_data": {"test": extra.get("tests", [])},
+                "run_timeout": float(extra.get("time_limit", 5)),
+            },
         },
-    })
+    )
     answer.raise_for_status()
     return float(answer.json()["accepted"]), time.time() - started
 

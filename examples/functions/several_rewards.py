@@ -3,6 +3,7 @@
 A mix of presets does the same without code; write it here when one reward depends on another: brevity pays only where
 the answer is right, or the shortest way to earn is to say nothing.
 """
+
 import reward_tools
 from rl_types import RewardFunctionResult
 

@@ -1,4 +1,5 @@
 """Rewards thinking that is neither missing nor endless: 1.0 between 20 and 400 characters, less outside."""
+
 import re
 
 from rl_types import RewardFunctionResult

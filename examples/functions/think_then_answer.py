@@ -2,6 +2,7 @@
 
 Half of the reward is for tags that occur exactly once, so that a policy which has never seen them finds the way.
 """
+
 import re
 
 import reward_tools
