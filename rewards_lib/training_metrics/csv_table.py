@@ -61,7 +61,9 @@ class Table:
 
     def lines_of(self, rows: Sequence[int]) -> dict[int, int]:
         """The line in the file, from 1, of each of the given rows (from 0)."""
-        wanted, last, lines = set(rows), max(rows, default=-1), {}
+        wanted, last = set(rows), max(rows, default=-1)
+        # A quoted blank alone in its line cannot be told from a blank line: count as if nothing had been left out.
+        lines = {row: self.header.line + row + 1 for row in wanted}
         for row, line in enumerate(_record_lines(self.source, self.header)):
             if row in wanted:
                 lines[row] = line
@@ -166,7 +168,7 @@ def _records(source: TextSource, header: Header) -> Iterator[list[str]]:
     """The rows as lists of cells, blank lines left out; slow, for the few rows that need a closer look."""
     with source.open(header.end) as stream:
         reader = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=header.delimiter)
-        yield from (record for record in reader if len(record) > 1 or "".join(record).strip())
+        yield from (record for record in reader if not _is_blank(record))
 
 
 def _record_lines(source: TextSource, header: Header) -> Iterator[int]:
@@ -174,9 +176,14 @@ def _record_lines(source: TextSource, header: Header) -> Iterator[int]:
         reader = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=header.delimiter)
         before = 0
         for record in reader:
-            if "".join(record).strip() or len(record) > 1:
+            if not _is_blank(record):
                 yield header.line + before + 1
             before = reader.line_num
+
+
+def _is_blank(record: list[str]) -> bool:
+    """Whether pandas skips the line: empty or white space alone; a lone pair of quotes is a row with an empty cell."""
+    return not record or (len(record) == 1 and record[0].isspace())
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------

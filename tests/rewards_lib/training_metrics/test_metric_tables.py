@@ -144,3 +144,8 @@ def test_any_bytes_are_read_or_refused(data):
 @given(st.text(alphabet='stepa,;\t"\n\r01.-n步', max_size=60))
 def test_anything_below_a_header_is_read_or_refused(text):
     assert is_read_or_refused(("step,a\n" + text).encode())
+
+
+def test_a_line_of_two_quotes_is_a_row_and_the_lines_after_it_are_counted_right():
+    export = read_export(b'step,a,b\n1,2,3\n""\n3,x,4\n', "run.csv")
+    assert any("line 4" in str(note) for note in export.notes)
