@@ -84,9 +84,9 @@ def server(tmp_path_factory):
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """One browser process for the run."""
+    """One browser process for each file, so that a browser that dies takes the rest of one file along and no more."""
     names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
     executable = next((found for name in names if name and (found := shutil.which(name))), None)
     if executable is None:
