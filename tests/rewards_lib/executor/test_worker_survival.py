@@ -90,19 +90,24 @@ def test_a_zygote_that_dies_is_replaced(own):
 
 
 def test_a_zygote_that_dies_during_a_run_costs_one_repetition(own):
+    """Tried up to three times: workers of other tests that come or go below us can make the kill meet the repetition."""
     score(own)
     slow = FunctionSource(
         HEADER + "import time\ndef reward_fn(context, sample, completions):\n    time.sleep(0.5)\n"
         "    return RewardFunctionResult([1])\n"
     )
+    assert any(score_through_a_kill(own, slow) == 1.0 for _ in range(3))
+
+
+def score_through_a_kill(executor: Executor, function: FunctionSource) -> float | None:
     zygotes = children()
     with ThreadPoolExecutor() as pool:
-        future = pool.submit(score, own, slow, 60.0)  # booting anew takes long on a busy machine
+        future = pool.submit(score, executor, function, 60.0)  # booting anew takes long on a busy machine
         assert wait_until(lambda: children() > zygotes)
         for process in zygotes:
             with contextlib.suppress(ProcessLookupError):  # the first kill takes the others along
                 os.kill(process, signal.SIGKILL)
-        assert future.result(70) == 1.0
+        return future.result(70)
 
 
 def test_a_zygote_that_hangs_is_ended_with_its_run(own):
