@@ -144,9 +144,14 @@ def publish_dialog(draft: OpenDraft) -> None:
     def ask() -> None:
         st.caption(_("A version never changes. Mixes name it as {reference}.", reference=f"{draft.name}@{number}"))
         note = st.text_input(_("Note: what changed"), key="publish_note", max_chars=200) or ""
+        refused = any(one.severity == "error" for one in cache.findings(str(draft.content["source"])))
+        if refused:
+            st.error(_("The executor refuses lines of this text; mend them first. A version never changes."))
         if unchanged:
             st.info(_("Nothing changed since v{number}; there is nothing to publish.", number=number - 1))
-        if st.button(_("Publish v{number}", number=number), type="primary", key="publish_now", disabled=unchanged):
+        if st.button(
+            _("Publish v{number}", number=number), type="primary", key="publish_now", disabled=unchanged or refused
+        ):
             if not _tried(lambda: cache.store().publish("function", draft.name, draft.content, note=note)):
                 return
             st.rerun()

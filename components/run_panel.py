@@ -63,8 +63,8 @@ def run_sentence(result: MixResult) -> str:
 
 
 def capital(text: str) -> str:
-    """The text as a sentence begins."""
-    return text[:1].upper() + text[1:]
+    """The text as a sentence begins; a name such as reward_fn keeps its spelling."""
+    return text[:1].upper() + text[1:] if text.startswith("line ") else text
 
 
 def run_facts(rule: RuleResult, limit_seconds: float) -> str:

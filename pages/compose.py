@@ -21,6 +21,7 @@ def actions() -> None:
     if st.button(
         _("Test a request"), type="primary", icon=":material/arrow_forward:", icon_position="right", key="to_test"
     ):
+        state.tested_with.set(f"mix:{state.mix_name.get()}")
         st.switch_page("pages/test.py")
 
 

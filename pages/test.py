@@ -27,7 +27,7 @@ def told(scorer: str) -> str:
 
 def actions() -> None:
     """Choose what scores, and send."""
-    before = state.tested_with.get()
+    before = state.tested_with.get() or f"mix:{state.mix_name.get()}"
     index = scorers.index(before) if before in scorers else 0
     chosen = st.selectbox(
         _("Score with"),

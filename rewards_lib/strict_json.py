@@ -6,6 +6,7 @@ Invariant: reading raises ``InputError`` and nothing else, whatever the text.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -75,8 +76,15 @@ class JsonError(InputError):
         return sentence("line {line}, column {column}", line=self.line, column=self.column)
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise InputError("The number {number} is too large.", number=digits[:40], remedy="Write null for no number.")
+    return number
+
+
 def read_json(
-    text: str | bytes, *, name: str = "", parse_float: Callable[[str], Any] = float, unique_keys: bool = False
+    text: str | bytes, *, name: str = "", parse_float: Callable[[str], Any] = _finite, unique_keys: bool = False
 ) -> Any:
     """Decode strict JSON.
 

@@ -83,3 +83,8 @@ def test_a_key_that_occurs_twice_is_refused_where_keys_must_be_unique():
     assert read_json('{"a": 1, "a": 2}') == {"a": 2}
     with pytest.raises(InputError, match="occurs twice"):
         read_json('[{"a": 1, "a": 2}]', unique_keys=True)
+
+
+def test_a_number_beyond_the_floats_is_refused_like_nan():
+    with pytest.raises(InputError, match="1e999 is too large"):
+        read_json('{"a": 1e999}')

@@ -90,7 +90,7 @@ def test_a_zygote_that_dies_is_replaced(own):
 
 
 def test_a_zygote_that_dies_during_a_run_costs_one_repetition(own):
-    """Tried up to three times: workers of other tests that come or go below us can make the kill meet the repetition."""
+    """Tried up to three times: workers of other tests, too, come and go below this process."""
     score(own)
     slow = FunctionSource(
         HEADER + "import time\ndef reward_fn(context, sample, completions):\n    time.sleep(0.5)\n"
