@@ -23,10 +23,24 @@ GOOD = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n  
 CRASH = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n    raise KeyError\n")
 FLOOD = FunctionSource("def reward_fn(context, sample, completions):\n    while True: print('x' * 100_000)\n")
 ENDLESS = FunctionSource("def reward_fn(context, sample, completions):\n    while True: pass\n")
+BYSTANDERS: set[int] = set()
+"""Direct children of this process that a test found there."""
 
 
 def children(parent: int | None = None) -> set[int]:
-    """Every process below one, at any depth."""
+    """Every process below one, at any depth; below this process without the bystanders."""
+    parents = _children_by_parent()
+    found: set[int] = set()
+    waiting = [parent] if parent else list(set(parents.get(os.getpid(), [])) - BYSTANDERS)
+    found.update(() if parent else waiting)
+    while waiting:
+        below = parents.get(waiting.pop(), [])
+        found.update(below)
+        waiting += below
+    return found
+
+
+def _children_by_parent() -> dict[int, list[int]]:
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -35,13 +49,14 @@ def children(parent: int | None = None) -> set[int]:
             continue
         if state != "Z":
             parents.setdefault(int(above), []).append(int(entry.parent.name))
-    found: set[int] = set()
-    waiting = [parent or os.getpid()]
-    while waiting:
-        below = parents.get(waiting.pop(), [])
-        found.update(below)
-        waiting += below
-    return found
+    return parents
+
+
+@pytest.fixture(autouse=True)
+def bystanders() -> None:
+    """What other tests keep below this process, a browser and a console among them, must survive this file."""
+    BYSTANDERS.clear()
+    BYSTANDERS.update(_children_by_parent().get(os.getpid(), []))
 
 
 def wait_until(condition, seconds: float = 5.0) -> bool:
@@ -90,24 +105,19 @@ def test_a_zygote_that_dies_is_replaced(own):
 
 
 def test_a_zygote_that_dies_during_a_run_costs_one_repetition(own):
-    """Tried up to three times: workers of other tests, too, come and go below this process."""
     score(own)
     slow = FunctionSource(
         HEADER + "import time\ndef reward_fn(context, sample, completions):\n    time.sleep(0.5)\n"
         "    return RewardFunctionResult([1])\n"
     )
-    assert any(score_through_a_kill(own, slow) == 1.0 for _ in range(3))
-
-
-def score_through_a_kill(executor: Executor, function: FunctionSource) -> float | None:
     zygotes = children()
     with ThreadPoolExecutor() as pool:
-        future = pool.submit(score, executor, function, 60.0)  # booting anew takes long on a busy machine
+        future = pool.submit(score, own, slow, 60.0)  # booting anew takes long on a busy machine
         assert wait_until(lambda: children() > zygotes)
         for process in zygotes:
             with contextlib.suppress(ProcessLookupError):  # the first kill takes the others along
                 os.kill(process, signal.SIGKILL)
-        return future.result(70)
+        assert future.result(70) == 1.0
 
 
 def test_a_zygote_that_hangs_is_ended_with_its_run(own):
