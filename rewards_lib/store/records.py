@@ -20,6 +20,9 @@ from rewards_lib.errors import InputError, NotFoundError, StoreError
 Kind: TypeAlias = Literal["function", "mix", "payload"]
 """What a text is: a custom function, a mix, or a payload of the Test page."""
 
+ItemKind: TypeAlias = Literal["job", "case", "dataset"]
+"""What a record is: long work and how far it came, a regression case, a data set that was read."""
+
 NAME_CHARACTERS = 80
 NOTE_CHARACTERS = 2_000
 NAMES_SHOWN = 10
@@ -75,6 +78,17 @@ class Version:
     def label(self) -> str:
         """The version as mixes and addresses name it, ``name@number``."""
         return f"{self.name}@{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A small record that is replaced as a whole; the newest counts."""
+
+    kind: ItemKind
+    id: str
+    content: JsonObject
+    saved_at: datetime
+    """UTC."""
 
 
 class DraftConflict(StoreError):  # noqa: N818 - the word the screen uses

@@ -30,6 +30,14 @@ VERSIONS = Table(
     Column("withdrawn_at", String(32), nullable=True),
 )  # fmt: skip
 
+ITEMS = Table(
+    "items", METADATA,
+    Column("kind", String(16), primary_key=True),
+    Column("id", String(80), primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("saved_at", String(32), nullable=False),
+)  # fmt: skip
+
 # Step n (from 0) brings schema n to schema n + 1; schema 0 is an empty database. Times are UTC, ISO 8601.
 MIGRATIONS: list[tuple[str, ...]] = [
     (
@@ -38,6 +46,10 @@ MIGRATIONS: list[tuple[str, ...]] = [
         "CREATE TABLE versions (kind VARCHAR(16) NOT NULL, name VARCHAR(80) NOT NULL, number INTEGER NOT NULL,"
         " content TEXT NOT NULL, sha256 VARCHAR(64) NOT NULL, note TEXT NOT NULL, published_at VARCHAR(32) NOT NULL,"
         " withdrawn_at VARCHAR(32), PRIMARY KEY (kind, name, number))",
+    ),
+    (
+        "CREATE TABLE items (kind VARCHAR(16) NOT NULL, id VARCHAR(80) NOT NULL, content TEXT NOT NULL,"
+        " saved_at VARCHAR(32) NOT NULL, PRIMARY KEY (kind, id))",
     ),
 ]
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import NotFoundError
-from rewards_lib.store.records import Draft, Kind, Version
+from rewards_lib.store.records import Draft, Item, ItemKind, Kind, Version
 
 
 def utc_now() -> datetime:
@@ -35,11 +35,13 @@ class Store:
         # Imported here so that importing the package stays cheap for commands that keep nothing.
         from rewards_lib.store.database import Database
         from rewards_lib.store.drafts import Drafts
+        from rewards_lib.store.items import Items
         from rewards_lib.store.versions import Versions
 
         self._database = Database(url)
         self._drafts = Drafts(self._database, now)
         self._versions = Versions(self._database, now)
+        self._items = Items(self._database, now)
 
     @property
     def place(self) -> str:
@@ -121,3 +123,19 @@ class Store:
         """
         version = self._versions.load(kind, name, number)
         return self._drafts.save(kind, version.name, version.content, base_revision)
+
+    def put_item(self, kind: ItemKind, name: str, content: JsonObject) -> Item:
+        """Keep a record under its id, in the place of an earlier one, and return it."""
+        return self._items.put(kind, name, content)
+
+    def find_item(self, kind: ItemKind, name: str) -> Item | None:
+        """Read a record; None when there is none of that id."""
+        return self._items.find(kind, name)
+
+    def list_items(self, kind: ItemKind) -> tuple[Item, ...]:
+        """Read all records of a kind, the one that was saved last first."""
+        return self._items.list(kind)
+
+    def remove_item(self, kind: ItemKind, name: str) -> None:
+        """Remove a record; nothing happens when there is none."""
+        self._items.remove(kind, name)
