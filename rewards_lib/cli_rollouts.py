@@ -78,7 +78,7 @@ def _limits(options: argparse.Namespace) -> Any:
     from rewards_lib.executor import Limits
 
     if options.time_limit is None:
-        return Limits()
+        return None
     if not 0 < options.time_limit <= 3600:
         raise InputError("The time limit must be above 0 and at most 3600 seconds.", where="--time-limit")
     return Limits(wall_seconds=options.time_limit)

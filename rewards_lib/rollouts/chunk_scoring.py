@@ -37,7 +37,8 @@ class ChunkScorer:
     mix: Mix
     functions: Mapping[str, ResolvedFunction]
     """By the rule's ``function``."""
-    limits: Limits
+    limits: Limits | None
+    """Of a call of a function; None leaves each function its own."""
     executor: Executor
     version: str
     """Of the mix with these functions."""

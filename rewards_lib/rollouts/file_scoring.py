@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -49,8 +49,8 @@ class ScoreOptions:
     """Do not stop when the first rollouts all fail for one cause."""
     chunk_size: int = CHUNK_SIZE
     """Rollouts a chunk, rounded up to whole groups; what a kill costs at most."""
-    limits: Limits = field(default_factory=Limits)
-    """Of one call of a custom function."""
+    limits: Limits | None = None
+    """Of one call of a custom function; None leaves each function its own."""
     format_name: str | None = None
     columns: ColumnMap | None = None
 
@@ -131,7 +131,7 @@ def score_file(
     bad_rows = _BadRows(out)
     grouped = GroupedRollouts(file, on_bad_row=bad_rows.keep)
     bad_rows.close()
-    run = _description(file, version, options)
+    run = _description(file, version, options, functions)
     journal, output = Journal(out), GrowingOutput(out, is_scattered=grouped.is_scattered)
     earlier = journal.resume(run) if options.resume else None
     progress = earlier or Progress(0, 0, Tally())
@@ -174,7 +174,9 @@ def _check(source: Path, out: Path, options: ScoreOptions) -> None:
         raise InputError("There is no folder {folder}.", where="--out", folder=str(out.parent))
 
 
-def _description(file: RolloutFile, version: str, options: ScoreOptions) -> JsonObject:
+def _description(
+    file: RolloutFile, version: str, options: ScoreOptions, functions: Mapping[str, ResolvedFunction]
+) -> JsonObject:
     """Everything that decides the output's bytes."""
     digest = hashlib.sha256()
     with file.path.open("rb") as stream:
@@ -182,7 +184,8 @@ def _description(file: RolloutFile, version: str, options: ScoreOptions) -> Json
             digest.update(piece)
     return {
         "rollouts": digest.hexdigest(), "mix": version, "chunk_size": options.chunk_size,
-        "format": file.format.name, "columns": repr(file.columns), "limits": repr(options.limits),
+        "format": file.format.name, "columns": repr(file.columns),
+        "limits": [repr(options.limits or found.limits) for found in functions.values()],
     }  # fmt: skip
 
 

@@ -34,7 +34,9 @@ _START = "import sys; sys.path.insert(0, sys.argv[1]); from rewards_lib.rollouts
 class WorkerProcess:
     """The parent's end of one process. Use as a context manager; one chunk at a time."""
 
-    def __init__(self, mix: Mix, functions: Mapping[str, ResolvedFunction], limits: Limits, version: str) -> None:
+    def __init__(
+        self, mix: Mix, functions: Mapping[str, ResolvedFunction], limits: Limits | None, version: str
+    ) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-c", _START, str(_PROJECT_FOLDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             start_new_session=True,  # an interrupt of the terminal is for the parent, which ends its workers
@@ -42,8 +44,8 @@ class WorkerProcess:
         self._send(
             {
                 "mix": write_mix(mix),
-                "functions": {name: [asdict(found.source), found.version] for name, found in functions.items()},
-                "limits": asdict(limits),
+                "functions": pack_functions(functions),
+                "limits": asdict(limits) if limits else None,
                 "version": version,
             }
         )
@@ -102,8 +104,8 @@ def main() -> None:
     busy.clear()
     with Executor() as executor:
         scorer = ChunkScorer(
-            read_mix(setup["mix"]), _functions(setup["functions"]), Limits(**setup["limits"]), executor,
-            setup["version"],
+            read_mix(setup["mix"]), unpack_functions(setup["functions"]),
+            Limits(**setup["limits"]) if setup["limits"] else None, executor, setup["version"],
         )  # fmt: skip
         while (chunk := json.loads(messages.get())) is not None:
             answer = json.dumps(_answer(scorer, chunk)).encode()
@@ -131,8 +133,21 @@ def _answer(scorer: ChunkScorer, chunk: list[list[Any]]) -> JsonObject:
     return {"lines": result.lines, "tally": result.tally.to_json(), "isolation": isolation}
 
 
-def _functions(rows: Mapping[str, Any]) -> dict[str, ResolvedFunction]:
+def pack_functions(functions: Mapping[str, ResolvedFunction]) -> JsonObject:
+    """Write resolved functions as JSON for another process; ``unpack_functions`` reads them."""
     return {
-        name: ResolvedFunction(FunctionSource(**(source | {"allow_hosts": tuple(source["allow_hosts"])})), version)
-        for name, (source, version) in rows.items()
+        name: [asdict(found.source), found.version, asdict(found.limits) if found.limits else None]
+        for name, found in functions.items()
+    }
+
+
+def unpack_functions(rows: Mapping[str, Any]) -> dict[str, ResolvedFunction]:
+    """Read what ``pack_functions`` wrote."""
+    return {
+        name: ResolvedFunction(
+            FunctionSource(**(source | {"allow_hosts": tuple(source["allow_hosts"])})),
+            version,
+            Limits(**limits) if limits else None,
+        )
+        for name, (source, version, limits) in rows.items()
     }

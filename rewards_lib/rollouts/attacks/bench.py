@@ -34,7 +34,7 @@ class Bench:
     mix: Mix
     resolve: FunctionResolver
     executor: Executor
-    limits: Limits
+    limits: Limits | None
     known: dict[tuple[str, str], Earned] = field(default_factory=dict)
     """By sample and completion."""
 

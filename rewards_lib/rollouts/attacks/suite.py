@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from rewards_lib.contract import Json, JsonObject
 from rewards_lib.errors import InputError
@@ -37,7 +37,8 @@ class AttackOptions:
     """Groups that are attacked, spread over the file."""
     repeats: int = 2
     """How often the determinism check scores again."""
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits | None = None
+    """Of a call of a function; None leaves each function its own."""
 
 
 @dataclass(frozen=True, slots=True)
