@@ -11,15 +11,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from rewards_lib.cli_options import Commands, add_run_options, limits_of
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.cli_rollouts import add_rollout_commands
 from rewards_lib.errors import InputError, RewardConsoleError, boundary
 from rewards_lib.strict_json import read_json, read_text
 
 if TYPE_CHECKING:
-    from rewards_lib.executor import Limits
     from rewards_lib.mix import Mix
     from rewards_lib.scoring import FunctionResolver
 
@@ -65,10 +65,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-Commands = Any
-"""What ``add_subparsers`` returns; argparse keeps its type private."""
-
-
 # --- test ----------------------------------------------------------------------------------------------------------
 
 
@@ -86,14 +82,7 @@ def _add_test(commands: Commands) -> None:
     command.add_argument("--requirements", type=Path, metavar="R.txt", help="the function's requirements")
     command.add_argument("--params", metavar="JSON", help="the preset's parameters")
     command.add_argument("--payload", required=True, metavar="P.json", help="the request; - reads standard input")
-    command.add_argument("--time-limit", type=float, metavar="S", help="seconds the function may take (30)")
-    command.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="H",
-        help="a host the function may reach: host, host:port or *.suffix; may be repeated",
-    )
+    add_run_options(command)
     command.set_defaults(run=_test)
 
 
@@ -106,7 +95,7 @@ def _test(options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.payload == "-" else read_text(Path(options.payload))
     payload = read_payload(text, name=Path(options.payload).name if options.payload != "-" else "standard input")
     with Executor() as executor:
-        result = score_payload(mix, payload, executor=executor, resolve=resolve, limits=_limits(options.time_limit))
+        result = score_payload(mix, payload, executor=executor, resolve=resolve, limits=limits_of(options))
     print_result(result.to_json())
     print_next(
         f"compose it on {CONSOLE_URL}/compose, or send this request on {CONSOLE_URL}/test"
@@ -147,16 +136,6 @@ def _refuse_idle_flags(options: argparse.Namespace) -> None:
     for flag, is_idle in idle.items():
         if is_idle:
             raise InputError("This flag does nothing here.", where=flag, remedy="Leave it out.")
-
-
-def _limits(time_limit: float | None) -> Limits:
-    from rewards_lib.executor import Limits
-
-    if time_limit is None:
-        return Limits()
-    if not 0 < time_limit <= 3600:
-        raise InputError("The time limit must be above 0 and at most 3600 seconds.", where="--time-limit")
-    return Limits(wall_seconds=time_limit)
 
 
 # --- check, presets, metrics ---------------------------------------------------------------------------------------

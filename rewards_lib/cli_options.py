@@ -1,0 +1,45 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from rewards_lib.errors import InputError
+
+if TYPE_CHECKING:
+    from rewards_lib.executor import Limits
+
+Commands = Any
+"""What ``add_subparsers`` returns; argparse keeps its type private."""
+MOST_SECONDS = 3600
+
+
+def add_run_options(command: argparse.ArgumentParser) -> None:
+    """Add ``--time-limit`` and ``--allow-host``: what a run of a custom function may take and reach."""
+    command.add_argument("--time-limit", type=float, metavar="S", help="seconds a call of a function may take (30)")
+    add_allow_host(command)
+
+
+def add_allow_host(command: argparse.ArgumentParser) -> None:
+    """Add ``--allow-host``."""
+    command.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="H",
+        help="a host functions may reach: host, host:port or *.suffix; may be repeated",
+    )
+
+
+def limits_of(options: argparse.Namespace) -> Limits:
+    """The limits that ``--time-limit`` asks for, the usual ones without it. Raises InputError out of its range."""
+    from rewards_lib.executor import Limits
+
+    if options.time_limit is None:
+        return Limits()
+    if not 0 < options.time_limit <= MOST_SECONDS:
+        raise InputError(
+            "The time limit must be above 0 and at most {most} seconds.", where="--time-limit", most=MOST_SECONDS
+        )
+    return Limits(wall_seconds=options.time_limit)
