@@ -104,19 +104,21 @@ def bubblewrap() -> str | None:
 
 
 def bubblewrap_command(
-    program: str, readable: Sequence[str], command: Sequence[str], *, own_namespace: bool
-) -> list[str]:
+    program: str, readable: Sequence[str], command: Sequence[str], *, own_namespace: bool,
+    capabilities: Sequence[str] = ("CAP_SETUID", "CAP_SETGID"), mounts: Sequence[str] = (),
+) -> list[str]:  # fmt: skip
     """The command inside bubblewrap: a root of read-only binds, no /proc, no network, nothing writable.
 
     ``own_namespace`` makes a user namespace; without it root itself builds the others and the worker then changes to
-    uid 65534, which leaves no way back through the namespace's owner.
+    uid 65534, which leaves no way back through the namespace's owner. ``capabilities`` are what root keeps until then;
+    ``mounts`` are further arguments of bubblewrap, for what a worker needs beside the binds.
     """
     arguments = [program, "--die-with-parent", "--new-session", "--clearenv", "--hostname", "worker"]
     if own_namespace:
         arguments += ["--unshare-all", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
     else:
         arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-        arguments += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        arguments += ["--cap-drop", "ALL", *(word for name in capabilities for word in ("--cap-add", name))]
     for name, value in ENVIRONMENT.items():
         arguments += ["--setenv", name, value]
     made: set[str] = set()
@@ -131,7 +133,7 @@ def bubblewrap_command(
             arguments += ["--ro-bind", path, path]
     for device in DEVICES:
         arguments += [*_folders_above(device, made), "--dev-bind", device, device]
-    return [*arguments, "--remount-ro", "/", "--chdir", "/", "--", *command]
+    return [*arguments, *mounts, "--remount-ro", "/", "--chdir", "/", "--", *command]
 
 
 def _is_below(path: str, place: str) -> bool:

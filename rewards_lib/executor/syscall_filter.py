@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import tempfile
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ from rewards_lib.contract import Sentence, sentence
 from rewards_lib.executor.worker.confine import PID_MARK
 
 _CLONE_THREAD, _SOCK_DGRAM, _SOCK_TYPE_MASK = 0x10000, 2, 0xF
+_CLONE_NEW = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
+"""The namespaces that clone can make: mount, cgroup, uts, ipc, user, process, network."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
 _ALWAYS_REFUSED = [
@@ -179,6 +182,25 @@ def build_filters() -> Filters | None:
         return _filters
 
 
+def build_program_filter(allowed: Collection[str], *, own_processes: bool) -> bytes | None:
+    """Compile the filter of a program that is started inside a worker; None where ``build_filters`` has none.
+
+    ``allowed`` are calls of the refused ones that it needs. With ``own_processes`` it may fork and signal: for
+    programs that have a process namespace or a user of their own, and a limit on processes that holds.
+    """
+    if build_filters() is None:
+        return None
+    import pyseccomp
+
+    rules = _common(pyseccomp, allowed=frozenset(allowed))
+    rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags lie in memory; glibc falls back to clone
+    for flag in _CLONE_NEW:
+        rules.add_rule(pyseccomp.ERRNO(errno.EPERM), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))
+    if not own_processes:
+        _refuse_other_processes(pyseccomp, rules)
+    return _export(rules)
+
+
 def missing_reason() -> Sentence:
     """Say why there are no filters."""
     return _reason or sentence("the system call filter was not built")
@@ -190,12 +212,13 @@ def _build() -> Filters:
     return Filters(zygote=_export(_common(pyseccomp)), child=_export(_strict(pyseccomp)))
 
 
-def _common(seccomp: Any) -> Any:
+def _common(seccomp: Any, allowed: frozenset[str] = frozenset()) -> Any:
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
     rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)  # 32-bit and x32 numbers
     refuse = seccomp.ERRNO(errno.EPERM)
     for name in _ALWAYS_REFUSED:
-        if seccomp.resolve_syscall(seccomp.Arch.NATIVE, name) != -1:  # unknown to this libseccomp: too new for it
+        is_known = seccomp.resolve_syscall(seccomp.Arch.NATIVE, name) != -1  # else too new for this libseccomp
+        if is_known and name not in allowed:
             rules.add_rule(refuse, name)
     rules.add_rule(seccomp.ERRNO(errno.EACCES), "socket")
     # a datagram socket can be aimed anew with every message
@@ -208,16 +231,23 @@ def _strict(seccomp: Any) -> Any:
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
     rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
     refuse = seccomp.ERRNO(errno.EPERM)
-    rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags lie in memory; glibc falls back to clone
-    rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, 0))
+    rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+    _refuse_other_processes(seccomp, rules)
     rules.add_rule(refuse, "prlimit64", seccomp.Arg(2, seccomp.NE, 0))
-    for name in ("fork", "vfork", "setrlimit"):
-        rules.add_rule(refuse, name)
-    for name in ("kill", "tgkill"):
-        rules.add_rule(refuse, name, seccomp.Arg(0, seccomp.NE, PID_MARK))
+    rules.add_rule(refuse, "setrlimit")
     for option in (_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE):
         rules.add_rule(refuse, "prctl", seccomp.Arg(0, seccomp.EQ, option))
     return rules
+
+
+def _refuse_other_processes(seccomp: Any, rules: Any) -> None:
+    """Threads only, signals to itself only."""
+    refuse = seccomp.ERRNO(errno.EPERM)
+    rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, 0))
+    for name in ("fork", "vfork"):
+        rules.add_rule(refuse, name)
+    for name in ("kill", "tgkill"):
+        rules.add_rule(refuse, name, seccomp.Arg(0, seccomp.NE, PID_MARK))
 
 
 def _export(rules: Any) -> bytes:

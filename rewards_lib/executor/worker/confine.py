@@ -17,8 +17,10 @@ _SECCOMP_MODE_FILTER = 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _CAPABILITY_VERSION, _CAP_DAC_READ_SEARCH = 0x20080522, 1 << 2
 
-READ_FILE, WRITE_FILE, READ_DIR = 1 << 2, 1 << 1, 1 << 3
+EXECUTE, READ_FILE, WRITE_FILE, READ_DIR = 1 << 0, 1 << 2, 1 << 1, 1 << 3
 """Landlock rights (linux/landlock.h)."""
+_FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | 1 << 15
+"""What a rule may give on a file that is no folder; the rest is refused with EINVAL."""
 
 PID_MARK = 0x7A3C5E91
 """Stands for the own process id in a filter until it is loaded."""
@@ -61,8 +63,13 @@ def landlock_abi() -> int:
     return max(int(_libc().syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))), 0)
 
 
-def restrict_files(readable: Sequence[str], devices: Sequence[str] = ()) -> int:
-    """Allow reading below ``readable`` and using ``devices``, nothing else; return the landlock version in force."""
+def restrict_files(
+    readable: Sequence[str], devices: Sequence[str] = (), *, runnable: Sequence[str] = (), writable: Sequence[str] = ()
+) -> int:
+    """Allow reading below ``readable`` and using ``devices``, nothing else; return the landlock version in force.
+
+    Programs may be started below ``runnable``; below ``writable`` everything may be done but starting one.
+    """
     abi = landlock_abi()
     if not abi:
         raise OSError("landlock is not available")
@@ -78,6 +85,10 @@ def restrict_files(readable: Sequence[str], devices: Sequence[str] = ()) -> int:
             _allow(libc, ruleset, path, READ_FILE | READ_DIR)
         for path in devices:
             _allow(libc, ruleset, path, READ_FILE | WRITE_FILE)
+        for path in runnable:
+            _allow(libc, ruleset, path, EXECUTE | READ_FILE | READ_DIR)
+        for path in writable:
+            _allow(libc, ruleset, path, rights & ~EXECUTE)
         _check(libc.syscall(_LANDLOCK_RESTRICT, ruleset, ctypes.c_uint(0)), "landlock")
     finally:
         os.close(ruleset)
@@ -91,7 +102,7 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
         return  # what is not there needs no rule
     try:
         if not os.path.isdir(path):
-            rights &= ~READ_DIR
+            rights &= _FILE_RIGHTS
         rule = struct.pack("=Qi", rights, handle)
         _check(libc.syscall(_LANDLOCK_ADD, ruleset, ctypes.c_uint(1), rule, ctypes.c_uint(0)), f"landlock {path}")
     finally:
