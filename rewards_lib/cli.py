@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from rewards_lib.cli_options import Commands, add_run_options, limits_of
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
+from rewards_lib.cli_publish import add_publish_commands
 from rewards_lib.cli_rollouts import add_rollout_commands
 from rewards_lib.errors import InputError, RewardConsoleError, boundary
 from rewards_lib.strict_json import read_json, read_text
@@ -60,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Results are JSON on standard output. Exit status: 0 success, 1 the result is a failure, 2 bad input.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_test, _add_check, _add_presets, add_rollout_commands, _add_metrics):
+    for add in (_add_test, _add_check, _add_presets, add_rollout_commands, _add_metrics, add_publish_commands):
         add(commands)
     return parser
 

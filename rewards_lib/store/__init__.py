@@ -4,7 +4,7 @@ Invariant: what a call acknowledged is on the disk, and no save replaces a text 
 Importing this package does not import SQLAlchemy; opening a ``Store`` does.
 """
 
-from rewards_lib.store.records import Draft, DraftConflict, Item, ItemKind, Kind, Version
+from rewards_lib.store.records import Draft, DraftConflict, Item, ItemKind, Kind, Version, WithdrawnError
 from rewards_lib.store.store import Store
 
-__all__ = ["Draft", "DraftConflict", "Item", "ItemKind", "Kind", "Store", "Version"]
+__all__ = ["Draft", "DraftConflict", "Item", "ItemKind", "Kind", "Store", "Version", "WithdrawnError"]

@@ -118,6 +118,14 @@ class DraftConflict(StoreError):  # noqa: N818 - the word the screen uses
             )
 
 
+class WithdrawnError(StoreError):
+    """A version that may no longer be served. Its text can still be read and restored."""
+
+    code: ClassVar[str] = "withdrawn"
+    exit_status: ClassVar[int] = 2
+    http_status: ClassVar[int] = 410
+
+
 def compose(name: str) -> str:
     """The name in composed Unicode form: one spelling for what looks the same, whatever keyboard wrote it."""
     return unicodedata.normalize("NFC", name)

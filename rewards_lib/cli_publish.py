@@ -1,0 +1,165 @@
+"""The commands around versions: ``publish``, ``versions``, ``export``, ``import``, ``serve``, ``load-test``.
+
+Invariant: standard output holds the JSON result alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewards_lib.cli_options import Commands, add_allow_host
+from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
+from rewards_lib.errors import InputError
+from rewards_lib.strict_json import read_text
+
+if TYPE_CHECKING:
+    from rewards_lib.store import Kind, Store, Version
+
+SERVICE_PORT = 8601
+KINDS: tuple[Kind, ...] = ("mix", "function")
+
+
+def add_publish_commands(commands: Commands) -> None:
+    """Register the commands of this module."""
+    for add in (_add_publish, _add_versions):
+        add(commands)
+
+
+# --- publish -------------------------------------------------------------------------------------------------------
+
+
+def _add_publish(commands: Commands) -> None:
+    command = commands.add_parser(
+        "publish",
+        help="make an immutable version that the service answers for",
+        description="Keep a function or a mix, its functions included, under the next number of a name. What is "
+        "published already is not published again.",
+    )
+    command.add_argument("--name", required=True, metavar="NAME", help="the address: /rewards/NAME")
+    what = command.add_mutually_exclusive_group(required=True)
+    what.add_argument("--function", type=Path, metavar="F.py", help="a file with reward_fn")
+    what.add_argument("--mix", type=Path, metavar="M.json", help="a mix file")
+    command.add_argument("--requirements", type=Path, metavar="R.txt", help="the function's requirements")
+    command.add_argument("--note", default="", metavar="TEXT", help="what changed")
+    add_allow_host(command)
+    command.set_defaults(run=_publish)
+
+
+def _publish(options: argparse.Namespace) -> int:
+    from rewards_lib.publishing import open_version
+    from rewards_lib.store import Store
+
+    if options.requirements and options.mix:
+        raise InputError("This flag does nothing here.", where="--requirements", remedy="A mix names its own.")
+    store = Store()
+    version = _published(store, options)
+    row = {"status": "success", **_version_row(version), "mix_version": open_version(version).mix_version}
+    print_result(row | {"repeated": version.repeated})
+    print_next(
+        f"python -m rewards_lib serve, then POST to http://127.0.0.1:{SERVICE_PORT}/rewards/{version.name}; "
+        f"or python -m rewards_lib export --name {version.name} --target verl --out DIR"
+    )
+    return 0
+
+
+def _published(store: Store, options: argparse.Namespace) -> Version:
+    from rewards_lib.function_sources import read_function, resolver
+    from rewards_lib.mix import read_mix
+    from rewards_lib.publishing import function_content, publish_function, publish_mix
+
+    if options.mix:
+        mix = read_mix(read_text(options.mix))
+        resolve = resolver(folder=options.mix.parent, store=lambda: store, allow_hosts=options.allow_host)
+        return publish_mix(store, options.name, mix, resolve, note=options.note)
+    found = read_function(options.function, requirements=options.requirements)
+    found = replace(found, source=replace(found.source, allow_hosts=tuple(options.allow_host)))
+    return publish_function(store, options.name, function_content(found), note=options.note)
+
+
+# --- versions ------------------------------------------------------------------------------------------------------
+
+
+def _add_versions(commands: Commands) -> None:
+    command = commands.add_parser(
+        "versions",
+        help="what is published, and what differs",
+        description="List the versions of a name or of all names; compare two, withdraw one, or make one the draft.",
+    )
+    command.add_argument("name", nargs="?", metavar="NAME")
+    deed = command.add_mutually_exclusive_group()
+    deed.add_argument("--diff", nargs=2, type=int, metavar=("A", "B"), help="what changed from version A to version B")
+    deed.add_argument("--withdraw", type=int, metavar="N", help="serve version N no longer")
+    deed.add_argument("--restore", type=int, metavar="N", help="make version N the draft of that name")
+    command.set_defaults(run=_versions)
+
+
+def _versions(options: argparse.Namespace) -> int:
+    from rewards_lib.store import Store
+
+    store = Store()
+    if options.name is None:
+        if any(value is not None for value in (options.diff, options.withdraw, options.restore)):
+            raise InputError("Which name is meant?", where="versions", remedy="Write versions NAME and the flag.")
+        print_result({"versions": [_version_row(version) for kind in KINDS for version in store.versions(kind)]})
+        print_next(f"see them on {CONSOLE_URL}/publish")
+        return 0
+    own = _versions_of(store, options.name)
+    if options.diff:
+        old, new = (_number(own, options.name, number) for number in options.diff)
+        print_result(_difference(old, new))
+    elif options.withdraw is not None:
+        version = _number(own, options.name, options.withdraw)
+        print_result({"status": "success", **_version_row(store.withdraw(version.kind, version.name, version.number))})
+    elif options.restore is not None:
+        print_result(_restored(store, _number(own, options.name, options.restore)))
+    else:
+        print_result({"versions": [_version_row(version) for version in own]})
+    return 0
+
+
+def _versions_of(store: Store, name: str) -> list[Version]:
+    from rewards_lib.publishing import find_published
+
+    own = [version for kind in KINDS for version in store.versions(kind, name)]
+    return own or [find_published(store, name)]  # which raises, and says which names there are
+
+
+def _number(versions: list[Version], name: str, number: int) -> Version:
+    from rewards_lib.errors import NotFoundError
+
+    for version in versions:
+        if version.number == number:
+            return version
+    raise NotFoundError("{name} has no version {number}.", name=name, number=number)
+
+
+def _difference(old: Version, new: Version) -> dict[str, Any]:
+    from rewards_lib.publishing import changes_between
+
+    changes = changes_between(old.content, new.content)
+    return {
+        "name": new.name, "from": old.number, "to": new.number,
+        "changes": [change.to_json() for change in changes], "told": [str(change.told) for change in changes],
+    }  # fmt: skip
+
+
+def _restored(store: Store, version: Version) -> dict[str, Any]:
+    from rewards_lib.publishing import restore
+
+    present = store.find_draft(version.kind, version.name)
+    draft = restore(store, version, base_revision=present.revision if present else None)
+    return {"status": "success", "name": draft.name, "kind": draft.kind, "restored": version.number,
+            "sha256": draft.sha256}  # fmt: skip
+
+
+def _version_row(version: Version) -> dict[str, Any]:
+    """A version as the command line prints it."""
+    gone = version.withdrawn_at
+    return {
+        "name": version.name, "version": version.number, "kind": version.kind, "sha256": version.sha256,
+        "note": version.note, "published_at": version.published_at.isoformat(),
+        "withdrawn_at": gone.isoformat() if gone else None,
+    }  # fmt: skip

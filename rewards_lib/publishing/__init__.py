@@ -1,0 +1,22 @@
+"""From what an author wrote to a version that never changes, and from a version to what scores.
+
+Invariant: a published mix carries the source of its functions, so that no later edit of a function changes its rewards.
+"""
+
+from rewards_lib.publishing.differences import Change, changes_between
+from rewards_lib.publishing.freezing import (
+    freeze_mix,
+    function_content,
+    mix_file_of,
+    pinned_functions,
+    publish_function,
+    publish_mix,
+)
+from rewards_lib.publishing.published import Published, find_published, open_version, published_names, read_reference
+from rewards_lib.publishing.restoring import restore
+
+__all__ = [
+    "Change", "Published", "changes_between", "find_published", "freeze_mix", "function_content", "mix_file_of",
+    "open_version", "pinned_functions", "publish_function", "publish_mix", "published_names", "read_reference",
+    "restore",
+]  # fmt: skip
