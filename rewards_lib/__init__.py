@@ -3,6 +3,7 @@
 A ``Mix`` is at most five weighted rules; a rule is a preset or an author's own ``reward_fn``. ``score_payload`` gives
 each completion a finite reward or none with a reason, never an invented number. Authors' code runs confined, in a
 process of its own, within limits. The console, the command line and the service call the same functions.
+``load_mix("math").score(completions=[...], answer="42")`` does so from a notebook or a test.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from rewards_lib.errors import InputError, RewardConsoleError
 
 if TYPE_CHECKING:
     from rewards_lib.executor import Executor
+    from rewards_lib.loaded_mix import LoadedMix, load_mix
     from rewards_lib.mix import Mix, read_mix
     from rewards_lib.scoring import score_payload
 
@@ -33,6 +35,7 @@ __all__ = [
     "Finding",
     "InputError",
     "Isolation",
+    "LoadedMix",
     "Mix",
     "MixResult",
     "Payload",
@@ -42,11 +45,15 @@ __all__ = [
     "Score",
     "ScoreState",
     "__version__",
+    "load_mix",
     "read_mix",
     "score_payload",
 ]
 
-_HOMES = {"Executor": "executor", "Mix": "mix", "read_mix": "mix", "score_payload": "scoring"}
+_HOMES = {
+    "Executor": "executor", "LoadedMix": "loaded_mix", "Mix": "mix", "load_mix": "loaded_mix", "read_mix": "mix",
+    "score_payload": "scoring",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
