@@ -170,7 +170,7 @@ metric_files: Slot[tuple[MetricFile, ...]] = Slot("metric_files", tuple)
 metric_x: Slot[dict[str, str]] = Slot("metric_x", dict)
 """By digest: the column chosen to count the steps."""
 metric_uploads: Slot[int] = Slot("metric_uploads", int)
-"""Raised after each upload, so that the uploader starts empty."""
+"""Raised after each upload and each path, so that the fields for them start empty."""
 metric_thresholds: Slot[dict[str, dict[str, float]]] = Slot("metric_thresholds", dict)
 """By rule: the thresholds this visitor changed."""
 metric_own_rules: Slot[str] = Slot("metric_own_rules", str)

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from components import shell, state
-from components.chart_link import link_charts
-from components.diagnosis_list import diagnosis_list
+from components.metrics.chart_link import link_charts
+from components.metrics.findings import diagnosis_list
 from components.i18n import _
-from components.metric_charts import (
+from components.metrics.charts import (
     chart_of,
     charts_of_findings,
     draw,
@@ -16,11 +16,11 @@ from components.metric_charts import (
     optimiser_charts,
     series_chart,
 )
-from components.metric_controls import look_chooser, series_picker
-from components.metric_diagnosis import judge_runs, weights_of_mix
-from components.metric_download import download_menu
-from components.metric_facts import facts, how_it_was_read, mended, values_table
-from components.metric_files import (
+from components.metrics.controls import look_chooser, series_picker
+from components.metrics.diagnosis import judge_runs, weights_of_mix
+from components.metrics.download import download_menu
+from components.metrics.facts import facts, how_it_was_read, mended, values_table
+from components.metrics.files import (
     example_buttons,
     follow_link,
     follow_paths,
@@ -29,7 +29,7 @@ from components.metric_files import (
     uploader,
     write_link,
 )
-from components.metric_thresholds import rules_menu
+from components.metrics.thresholds import rules_menu
 from rewards_lib.training_metrics import runs_of
 
 shell.through_app()

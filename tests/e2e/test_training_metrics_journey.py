@@ -116,3 +116,16 @@ def test_the_address_opens_the_same_view_for_somebody_else(truncated, chromium, 
     other.sees("Something is wrong from step 83")
     expect(other.page).to_have_url(re.compile("metric_smoothing=0.95"))
     other.page.context.close()
+
+
+def test_a_followed_log_grows_on_the_page(visitor, tmp_path):
+    log = tmp_path / "job.log"
+    log.write_text("step:1 - critic/score/mean:0.5\nstep:2 - critic/score/mean:0.6\n")
+    visitor.open("training_metrics")
+    field = visitor.page.get_by_role("textbox", name="Or follow a file on this machine")
+    field.fill(str(log))
+    field.press("Enter")
+    visitor.sees("2 steps")
+    with log.open("a") as file:
+        file.write("step:3 - critic/score/mean:0.7\nstep:4 - critic/sc")
+    visitor.sees("3 steps")

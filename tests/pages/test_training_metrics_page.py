@@ -205,7 +205,7 @@ def test_an_address_opens_its_example_and_says_which_files_are_gone(page, tmp_pa
 def test_a_followed_path_shows_what_was_written_since(page, tmp_path):
     path = tmp_path / "job.log"
     path.write_text("step:1 - critic/score/mean:0.5\nstep:2 - critic/score/mean:0.6\n")
-    page.text_input(key="metric_path").set_value(str(path)).run()
+    page.text_input(key="metric_path_0").set_value(str(path)).run()
     assert "2 steps" in shown(page)
     path.write_text(path.read_text() + "step:3 - critic/score/mean:0.7\n")
     page.run()

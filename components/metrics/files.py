@@ -189,21 +189,24 @@ def path_field() -> None:
     """Draw the field for a path on the console's own machine, where only this machine can open the console."""
     if st.get_option("server.address") not in LOOPBACK:
         return
+    # emptied from here, a field in a closed popover would send its old text again at the next rerun: a new one instead
+    key = f"metric_path_{state.metric_uploads.get()}"
     st.text_input(
         _("Or follow a file on this machine"),
         placeholder=_("Path of a log, a CSV or a folder of event files"),
-        key="metric_path",
+        key=key,
         on_change=_open_path,
+        args=(key,),
         help=_("New rows appear while it is written."),
     )
 
 
-def _open_path() -> None:
-    typed = (state.widget("metric_path") or "").strip()
+def _open_path(key: str) -> None:
+    typed = (state.widget(key) or "").strip()
     if typed:
         opened = [file for file in state.metric_files.get() if file.path != typed]
         state.metric_files.set((*opened, _path_file(typed)))
-        state.put_widget("metric_path", "")
+        state.metric_uploads.set(state.metric_uploads.get() + 1)
 
 
 def _path_file(path: str) -> MetricFile:
@@ -223,14 +226,16 @@ def _state_of(path: str) -> str:
 
 def follow_paths() -> None:
     """Look every other second whether a followed path was written on; then read it again and draw the page anew."""
-    if any(file.path for file in state.metric_files.get()):
-        st.fragment(_look_again, run_every=FOLLOW_SECONDS)()
+    drawn = state.metric_files.get()
+    if any(file.path for file in drawn):
+        st.fragment(_look_again, run_every=FOLLOW_SECONDS)(drawn)
 
 
-def _look_again() -> None:
+def _look_again(drawn: tuple[MetricFile, ...]) -> None:
+    """``drawn`` is what the page shows: a callback of this very rerun may have changed what is open since."""
     files = state.metric_files.get()
     now = tuple(_path_file(file.path) if file.path else file for file in files)
-    if now == files:
+    if now == drawn:
         return
     chosen = state.metric_x.get()
     moved = {new.digest: chosen[old.digest] for old, new in zip(files, now, strict=True) if old.digest in chosen}

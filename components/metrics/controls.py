@@ -10,9 +10,9 @@ import streamlit as st
 
 from components import state, theme
 from components.i18n import _
-from components.metric_drawing import Look
-from components.metric_facts import step_text
-from components.metric_files import choose_x, x_label
+from components.metrics.drawing import Look
+from components.metrics.facts import step_text
+from components.metrics.files import choose_x, x_label
 from rewards_lib.training_metrics import ROW_NUMBER, Export, Run, canonical_name, group_families
 
 WEIGHTS = {"none": 0.0, "0.6": 0.6, "0.8": 0.8, "0.95": 0.95}

@@ -11,11 +11,11 @@ import streamlit as st
 
 from components import state, theme
 from components.i18n import _, language, say
-from components.metric_charts import chart_of
-from components.metric_controls import zoom
-from components.metric_diagnosis import Judged
-from components.metric_drawing import Chart
-from components.metric_facts import step_text
+from components.metrics.charts import chart_of
+from components.metrics.controls import zoom
+from components.metrics.diagnosis import Judged
+from components.metrics.drawing import Chart
+from components.metrics.facts import step_text
 from rewards_lib.contract import fill
 from rewards_lib.training_metrics import Check, MetricFinding, Run, in_language, rule_book
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components import state
 from components.i18n import _, language
-from components.metric_diagnosis import mix_chooser
+from components.metrics.diagnosis import mix_chooser
 from rewards_lib.training_metrics import Rule, in_language, rule_book
 
 EXAMPLE = """rules:

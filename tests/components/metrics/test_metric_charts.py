@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.metric_charts import drawn_names, main_charts, series_chart
-from components.metric_controls import picks_of
-from components.metric_drawing import Look, ends, short_number
-from components.metric_facts import facts_of
+from components.metrics.charts import drawn_names, main_charts, series_chart
+from components.metrics.controls import picks_of
+from components.metrics.drawing import Look, ends, short_number
+from components.metrics.facts import facts_of
 from rewards_lib.training_metrics import Series, read_export, runs_of
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "training_metrics"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "training_metrics"
 LOOK = Look(weight=0.8)
 
 

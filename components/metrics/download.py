@@ -15,9 +15,9 @@ from plotly.offline import get_plotlyjs
 
 from components import theme
 from components.i18n import _, language, say
-from components.metric_charts import drawn_names
-from components.metric_diagnosis import Judged
-from components.metric_drawing import Chart, Look
+from components.metrics.charts import drawn_names
+from components.metrics.diagnosis import Judged
+from components.metrics.drawing import Chart, Look
 from rewards_lib.training_metrics import Export, Run, in_language, notes_of, wide_csv
 
 STYLE = """

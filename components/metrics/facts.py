@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import theme
 from components.i18n import _, say
-from components.metric_drawing import END_POINTS, Look, ends, short_number
+from components.metrics.drawing import END_POINTS, Look, ends, short_number
 from rewards_lib.training_metrics import Export, Run, Series, canonical_names, notes_of
 
 SHOWN_NOTES = 3

@@ -11,8 +11,8 @@ import streamlit as st
 
 from components import theme
 from components.i18n import _
-from components.metric_controls import zoom_to_selection
-from components.metric_drawing import Chart, Drawing, Look
+from components.metrics.controls import zoom_to_selection
+from components.metrics.drawing import Chart, Drawing, Look
 from rewards_lib.training_metrics import MetricFinding, Run, canonical_names, group_families, means_around
 
 CLIP2_LIMIT = 1e-4
