@@ -23,15 +23,18 @@ MOST_WAIT_SECONDS = 120.0
 class RunQueue:
     """Hands out turns. Thread-safe.
 
-    One caller may hold all turns but one and half of the waiting places, so that another always gets in.
+    One caller may hold all turns but those kept free and half of the waiting places, so that another always gets in.
     """
 
     def __init__(
-        self, *, at_once: int | None = None, most_waiting: int = MOST_WAITING, wait_seconds: float = MOST_WAIT_SECONDS
-    ) -> None:
+        self, *, at_once: int | None = None, most_waiting: int = MOST_WAITING, wait_seconds: float = MOST_WAIT_SECONDS,
+        kept_free: int = 1,
+    ) -> None:  # fmt: skip
+        """``kept_free`` turns are out of reach for a caller that is alone."""
         self._at_once = at_once or max(LEAST_AT_ONCE, 2 * (os.cpu_count() or 1))
         self._most_waiting = most_waiting
         self._wait_seconds = wait_seconds
+        self._most_for_one = max(self._at_once - kept_free, 1)
         self._reset()
 
     def _reset(self) -> None:
@@ -93,7 +96,7 @@ class RunQueue:
 
     def _give_turns(self) -> None:
         while sum(self._running.values()) < self._at_once:
-            ready = [caller for caller in self._waiting if self._running.get(caller, 0) < max(self._at_once - 1, 1)]
+            ready = [caller for caller in self._waiting if self._running.get(caller, 0) < self._most_for_one]
             if not ready:
                 return
             caller = min(ready, key=lambda name: self._running.get(name, 0))

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Sequence
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 8, 22, 38
-_SECCOMP_MODE_FILTER = 2
+_PR_SET_CHILD_SUBREAPER, _SECCOMP_MODE_FILTER = 36, 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _CAPABILITY_VERSION, _CAP_DAC_READ_SEARCH = 0x20080522, 1 << 2
 
@@ -46,6 +46,11 @@ def _prctl(option: int, *arguments: int) -> None:
 def die_with_parent(signal_number: int) -> None:
     """Get a signal when the parent dies; a change of user clears it."""
     _prctl(_PR_SET_PDEATHSIG, signal_number)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what descendants leave behind, so that it can be found and ended."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def hide_from_debuggers() -> None:
