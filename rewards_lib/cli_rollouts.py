@@ -9,11 +9,14 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.strict_json import read_text
+
+if TYPE_CHECKING:
+    from rewards_lib.rollouts.tally import Tally
 
 Commands = Any
 """What ``add_subparsers`` returns; argparse keeps its type private."""
@@ -116,7 +119,7 @@ def _score(options: argparse.Namespace) -> int:
     )  # fmt: skip
     bar = _ProgressBar()
     try:
-        result = score_file(mix, options.rollouts, options.out, resolve=resolve, options=how, on_progress=bar.show)
+        result = score_file(mix, options.rollouts, options.out, resolve=resolve, options=how, on_progress=bar.tell)
     except KeyboardInterrupt:
         raise ExecutionError("Stopped.", remedy="Go on with --resume; at most one chunk is scored again.") from None
     finally:
@@ -234,6 +237,10 @@ class _ProgressBar:
         self._shown_at = 0.0
         self._first: int | None = None
         self._is_open = False
+
+    def tell(self, tally: Tally, total: int) -> None:
+        """Draw how far a run of scoring is."""
+        self.show(tally.rollouts, total)
 
     def show(self, done: int, total: int) -> None:
         """Draw the bar, unless it was drawn a moment ago."""

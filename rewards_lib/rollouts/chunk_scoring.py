@@ -98,6 +98,17 @@ def scored_row(rollout: Rollout, result: MixResult, index: int, functions: Colle
     return row | _tail(rollout)
 
 
+def recorded_row(rollout: Rollout) -> JsonObject:
+    """Build the line of a rollout with the reward that its file holds: as scored by whoever wrote it."""
+    given = rollout.recorded
+    row = _head(rollout) | {"reward": given.reward if given else None, "rules": dict(given.rules) if given else {}}
+    error = given.error if given else ""
+    row |= {"status": "failure", "error": error} if error else {"status": "success"}
+    if given and given.metrics:
+        row["metrics"] = {"recorded": dict(given.metrics)}
+    return row | ({"meta": rollout.meta} if rollout.meta else {})
+
+
 def _head(rollout: Rollout) -> JsonObject:
     return {
         "line": rollout.line, "id": rollout.id, "group": rollout.group, "sample": rollout.sample,

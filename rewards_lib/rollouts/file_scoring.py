@@ -100,8 +100,14 @@ class FileScore:
         }  # fmt: skip
 
 
-OnProgress = Callable[[int, int], None]
-"""Gets rollouts done and rollouts in all, after every chunk."""
+OnProgress = Callable[[Tally, int], None]
+"""Gets what was counted so far and the rollouts in all: once when they are counted, then after every chunk."""
+
+
+class AllFailedError(ExecutionError):
+    """The first rollouts all failed for one cause: going on would spend time on what helps nobody."""
+
+    code = "all_failed"
 
 
 def score_file(
@@ -119,7 +125,7 @@ def score_file(
 
     ``out`` is JSONL, JSONL.gz or parquet by its ending; rows that are no rollouts go to ``OUT.bad.jsonl``. Failures of
     single rollouts are counted in the result. ``executor`` is used, and left open, where one worker scores. Raises
-    InputError for unusable files and flags, and ExecutionError when the first rollouts all fail for one cause, which
+    InputError for unusable files and flags, and AllFailedError when the first rollouts all fail for one cause, which
     ``keep_going`` overrides.
     """
     started = time.monotonic()
@@ -138,12 +144,13 @@ def score_file(
     output.open(progress.size)
     journal.start(run, earlier)
     is_complete, isolation = False, None
+    on_progress = on_progress or (lambda _tally, _total: None)
+    on_progress(progress.tally, grouped.rollouts)
     try:
         with _scorers(mix, functions, options, version, executor) as score:
             for reached, confined in _scored(grouped, options, score, output, journal, progress):
                 progress, isolation = reached, weakest([isolation, confined])
-                if on_progress is not None:
-                    on_progress(progress.tally.rollouts, grouped.rollouts)
+                on_progress(progress.tally, grouped.rollouts)
                 _stop_early(progress.tally, options)
                 if should_stop():
                     break
@@ -193,7 +200,7 @@ def _stop_early(tally: Tally, options: ScoreOptions) -> None:
     cause = tally.single_cause
     if cause is None or options.keep_going or tally.rollouts < FIRST_CHUNK:
         return
-    raise ExecutionError(
+    raise AllFailedError(
         "The first {count} rollouts all failed for one cause: {why}",
         count=tally.rollouts,
         why=cause.why.rstrip(".") + ".",

@@ -31,10 +31,27 @@ def journal_path(out: Path) -> Path:
     return out.with_name(out.name + ".journal")
 
 
+def read_progress(out: Path) -> Progress | None:
+    """How far an unfinished run on an output file came; None when there is no such run."""
+    rows = _rows(journal_path(out))
+    last = rows[-1] if len(rows) > 1 else None
+    return None if last is None else Progress(last["chunks"], last["size"], Tally.from_json(last["tally"]))
+
+
+def _rows(path: Path) -> list[JsonObject]:
+    """The whole lines of a journal; a torn last one counts as absent."""
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    return [row for row in map(_read, lines) if row is not None]
+
+
 class Journal:
     """Written as the run goes on; removed when it is complete."""
 
     def __init__(self, out: Path) -> None:
+        self._out = out
         self.path = journal_path(out)
         self._file: IO[bytes] | None = None
 
@@ -43,11 +60,7 @@ class Journal:
 
         ``run`` describes everything that decides the output. Raises InputError when the earlier run differs in it.
         """
-        try:
-            lines = self.path.read_bytes().split(b"\n")[:-1]
-        except FileNotFoundError:
-            return None
-        rows = [row for row in map(_read, lines) if row is not None]
+        rows = _rows(self.path)
         if not rows or "run" not in rows[0]:
             return None
         earlier = rows[0]["run"]
@@ -59,8 +72,7 @@ class Journal:
                 changed=", ".join(changed),
                 remedy="Start anew without --resume.",
             )
-        last = rows[-1] if len(rows) > 1 else None
-        return None if last is None else Progress(last["chunks"], last["size"], Tally.from_json(last["tally"]))
+        return read_progress(self._out)
 
     def start(self, run: JsonObject, progress: Progress | None) -> None:
         """Open the journal, with the earlier run's progress where one goes on; at no moment is that progress lost."""

@@ -1,0 +1,137 @@
+"""Jobs run in processes of their own, are found again from the store, and are resumed to the same bytes."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from rewards_lib.jobs import JobRequest, JobRunner
+from rewards_lib.mix import read_mix
+from rewards_lib.rollouts import score_file
+from rewards_lib.rollouts.scored_file import columns_path
+from rewards_lib.scoring import without_functions
+from rewards_lib.store import Store
+
+TEXT = read_mix('{"name": "text", "rules": [{"name": "has", "preset": "contains"}]}')
+BROKEN = read_mix(
+    '{"name": "b", "rules": [{"name": "n", "preset": "numeric_close", "params": {"answer_field": "no"}}]}'
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(f"sqlite:///{tmp_path / 'store.sqlite3'}")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def runner(store, tmp_path):
+    running = JobRunner(lambda: store, tmp_path / "jobs")
+    yield running
+    running.close()
+
+
+def rollouts(path, count):
+    lines = []
+    for number in range(count):
+        sample = {
+            "messages": [{"role": "user", "content": f"What is {number // 4}?"}],
+            "extra": {"answer": str(number)},
+        }
+        lines.append(json.dumps({"sample": sample, "completion": f"It is {number}", "reward": number % 2}) + "\n")
+    path.write_text("".join(lines))
+    return path
+
+
+def ask(path, kind="score", mix=TEXT, **more):
+    return JobRequest(kind, path, path.name, mix, "text · draft", **more)
+
+
+def finished(runner, job):
+    runner.wait(job.id)
+    return runner.load(job.id)
+
+
+def once_it_scores(runner, job):
+    deadline = time.monotonic() + 60
+    while not (now := runner.load(job.id)).done and now.state == "running" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return runner.load(job.id)
+
+
+def test_a_job_scores_a_file_and_keeps_its_columns(runner, tmp_path):
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 40))))
+    assert (job.state, job.done, job.total, job.unscored) == ("done", 40, 40, 0)
+    assert job.result["mean"] == 1.0
+    assert columns_path(job.scored_path).exists()
+
+
+def test_a_job_is_found_again_by_another_console(runner, store, tmp_path):
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 8))))
+    other = JobRunner(lambda: store, tmp_path / "jobs")
+    assert other.load(job.id) == job
+    assert [one.id for one in other.list()] == [job.id]
+
+
+def test_a_cancelled_job_keeps_what_it_finished_and_resumes_to_the_bytes_of_an_uninterrupted_one(runner, tmp_path):
+    source = rollouts(tmp_path / "r.jsonl", 8_000)
+    job = runner.start(ask(source))
+    once_it_scores(runner, job)
+    asked = time.monotonic()
+    runner.cancel(job.id)
+    cancelled = finished(runner, job)
+    assert time.monotonic() - asked < 10
+    assert cancelled.state == "cancelled"
+    assert 0 < cancelled.done < 8_000
+    again = finished(runner, runner.resume(job.id))
+    assert (again.state, again.done) == ("done", 8_000)
+    assert again.started_done >= cancelled.done
+    score_file(TEXT, source, tmp_path / "whole.jsonl", resolve=without_functions)
+    assert again.scored_path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_a_killed_job_is_found_as_stopped_with_its_progress(runner, store, tmp_path):
+    job = runner.start(ask(rollouts(tmp_path / "r.jsonl", 8_000)))
+    once_it_scores(runner, job)
+    os.kill(runner._running[job.id].process.pid, signal.SIGKILL)
+    runner.wait(job.id)
+    stopped = JobRunner(lambda: store, tmp_path / "jobs").load(job.id)
+    assert stopped.state == "stopped"
+    assert 0 < stopped.done < stopped.total == 8_000
+
+
+def test_a_record_that_says_running_without_a_process_is_told_as_stopped(runner, store, tmp_path):
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 8))))
+    store.put_item("job", job.id, job.to_json() | {"state": "running"})
+    assert runner.load(job.id).state == "stopped"
+
+
+def test_a_job_whose_first_rollouts_all_fail_for_one_cause_pauses_and_goes_on_when_told(runner, tmp_path):
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 80), mix=BROKEN)))
+    assert (job.state, job.is_one_cause) == ("failed", True)
+    assert "all failed for one cause" in job.error
+    gone_on = finished(runner, runner.resume(job.id, keep_going=True))
+    assert (gone_on.state, gone_on.result["failed"]) == ("done", 80)
+
+
+def test_the_rewards_of_a_file_are_read_without_scoring(runner, tmp_path):
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 8), kind="read", mix=None)))
+    rows = [json.loads(line) for line in job.scored_path.read_text().splitlines()]
+    assert [row["reward"] for row in rows] == [0.0, 1.0] * 4
+
+
+def test_an_unusable_file_fails_in_a_sentence(runner, tmp_path):
+    (tmp_path / "r.jsonl").write_text('{"a": 1}\n')
+    job = finished(runner, runner.start(ask(tmp_path / "r.jsonl")))
+    assert job.state == "failed"
+    assert "belong to no known format" in job.error
+
+
+def test_a_removed_job_leaves_no_file(runner, tmp_path):
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 8))))
+    runner.remove(job.id)
+    assert runner.find(job.id) is None
+    assert not job.folder.exists()

@@ -1,0 +1,86 @@
+"""A scored file is looked into by place, and filtered by what its rollouts say."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rewards_lib.errors import InputError
+from rewards_lib.rollouts.filtering import read_filter, select
+from rewards_lib.rollouts.scored_file import columns_path, open_scored
+from tests.rewards_lib.rollouts.conftest import row
+
+
+@pytest.fixture
+def scored(write, score, tmp_path):
+    rows = [
+        row("it is 2", id="a", group="g1"),
+        row("it is three", id="b", group="g1"),
+        row("two, or 2", id="c", group="g2", prompt="What is 4-2?"),
+    ]
+    rows[2]["sample"]["extra"]["level"] = 3
+    score(write(rows))
+    return open_scored(tmp_path / "scored.jsonl")
+
+
+def wanted(scored, text):
+    return select(scored, read_filter(text, list(scored.table.rules)), [0.0] * len(scored.table.rewards))
+
+
+def test_a_rollout_is_read_by_its_place(scored):
+    assert [rollout.id for rollout in scored.read([2, 0])] == ["c", "a"]
+    assert scored.members(0) == [0, 1]
+
+
+def test_the_columns_are_kept_beside_the_file_until_it_changes(scored):
+    assert columns_path(scored.path).exists()
+    again = open_scored(scored.path)
+    assert again.table.rewards.tolist() == scored.table.rewards.tolist()
+    assert again.starts.tolist() == scored.starts.tolist()
+    lines = scored.path.read_bytes().splitlines(keepends=True)
+    scored.path.write_bytes(b"".join(lines[:2]))
+    assert len(open_scored(scored.path).table.rewards) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("reward >= 1", [0, 2]),
+        ("not has == 1", [1]),
+        ("reward == null", []),
+        ('"THREE" in text', [1]),
+        ("three", [1]),
+        ("extra.level == 3", [2]),
+        ("extra.level > 1 and reward > 0", [2]),
+        ('"4-2" in prompt or group == "g1" and 0 <= reward < 1', [1, 2]),
+        ("length < 9 - 1", [0]),
+        ("", [0, 1, 2]),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(scored, text, places):
+    assert wanted(scored, text or "reward != null") == places
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("rewrd < 1", "Column 1: there is no rewrd; the nearest is reward."),
+        ("reward < 1 and 0 <", "cannot be read from column"),
+        ("__import__('os')", "cannot stand in a filter"),
+        ("reward.__class__", "there is no reward.__class__"),
+        ("[x for x in text]", "cannot stand in a filter"),
+        ("text is 'a'", "cannot stand in a filter"),
+    ],
+)
+def test_a_bad_filter_names_the_place_and_what_is_known(scored, text, told):
+    with pytest.raises(InputError, match=told.replace(".", r"\.")) as caught:
+        wanted(scored, text)
+    assert "reward" in str(caught.value.remedy)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_filter_or_is_refused_in_a_sentence(text):
+    try:
+        found = read_filter(text, ["has"])
+    except InputError:
+        return
+    found.test({"reward": None, "length": 1.0, "text": "x", "group": "g"})
