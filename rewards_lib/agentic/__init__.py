@@ -1,0 +1,58 @@
+"""Agent RL in small: loss masks, credit, advantages, loss aggregation, the asynchronous buffer and its simulator.
+
+Invariant: a token that the policy did not write gets no reward. Everything takes lists, numpy arrays and torch
+tensors and gives numpy arrays; nothing imports torch, and numpy comes with the first call.
+"""
+
+from rewards_lib.agentic.admission import areal_capacity, verl_new_rollouts
+from rewards_lib.agentic.credit import (
+    assign_advantage,
+    assign_reward_kl_weighted,
+    assign_reward_last_token,
+    assign_reward_uniform,
+)
+from rewards_lib.agentic.group_advantage import ALGORITHMS, Algorithm, group_advantages
+from rewards_lib.agentic.loss_aggregation import LossMode, aggregate_loss
+from rewards_lib.agentic.masks import build_loss_mask, mask_from_labels, shift_mask_for_clm
+from rewards_lib.agentic.rollout_buffer import AsyncRolloutBuffer, BufferClosedError, BufferCounts, Versioned
+from rewards_lib.agentic.simulation import Fate, Group, Phase, SimulatedRun, simulate
+from rewards_lib.agentic.simulation_settings import Generation, Order, Policy, SimulationSettings
+from rewards_lib.agentic.simulation_summary import Comparison, SimulationSummary, compare_with_synchronous, summarise
+from rewards_lib.agentic.systems import SYSTEMS, System, settings_of
+
+__all__ = [
+    "ALGORITHMS",
+    "SYSTEMS",
+    "Algorithm",
+    "AsyncRolloutBuffer",
+    "BufferClosedError",
+    "BufferCounts",
+    "Comparison",
+    "Fate",
+    "Generation",
+    "Group",
+    "LossMode",
+    "Order",
+    "Phase",
+    "Policy",
+    "SimulatedRun",
+    "SimulationSettings",
+    "SimulationSummary",
+    "System",
+    "Versioned",
+    "aggregate_loss",
+    "areal_capacity",
+    "assign_advantage",
+    "assign_reward_kl_weighted",
+    "assign_reward_last_token",
+    "assign_reward_uniform",
+    "build_loss_mask",
+    "compare_with_synchronous",
+    "group_advantages",
+    "mask_from_labels",
+    "settings_of",
+    "shift_mask_for_clm",
+    "simulate",
+    "summarise",
+    "verl_new_rollouts",
+]
