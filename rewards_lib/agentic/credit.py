@@ -43,7 +43,7 @@ def assign_reward_uniform(reward: float, loss_mask: Values) -> Numbers:
     [0.0, 0.5, 0.5, 0.0]
     """
     mask = _row(loss_mask)
-    return _zeros(mask) if not mask.any() else mask * (_finite(reward) / mask.sum())
+    return _zeros(mask) if not mask.any() else mask.astype(float) * (_finite(reward) / int(mask.sum()))
 
 
 def assign_reward_kl_weighted(reward: float, loss_mask: Values, kl_per_token: Values) -> Numbers:
@@ -68,7 +68,8 @@ def assign_reward_kl_weighted(reward: float, loss_mask: Values, kl_per_token: Va
     total = divergence.sum()
     if total < KL_FLOOR:
         return assign_reward_uniform(reward, loss_mask)
-    return divergence * (_finite(reward) / total)
+    shares: Numbers = divergence * (_finite(reward) / float(total))
+    return shares
 
 
 def assign_advantage(advantage: float, loss_mask: Values) -> Numbers:
@@ -80,7 +81,7 @@ def assign_advantage(advantage: float, loss_mask: Values) -> Numbers:
     >>> assign_advantage(0.5, [0, 1, 1, 0]).tolist()
     [0.0, 0.5, 0.5, 0.0]
     """
-    return _row(loss_mask) * _finite(advantage)
+    return _row(loss_mask).astype(float) * _finite(advantage)
 
 
 def _row(loss_mask: Values) -> Mask:

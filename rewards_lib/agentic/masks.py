@@ -63,7 +63,8 @@ def shift_mask_for_clm(mask: Values) -> Mask:
     >>> shift_mask_for_clm([0, 0, 1, 1, 0, 1]).tolist()
     [0, 1, 1, 0, 1]
     """
-    return as_mask(mask)[..., 1:]
+    shifted: Mask = as_mask(mask)[..., 1:]
+    return shifted
 
 
 def mask_from_labels(labels: Values, *, not_trained: int = NOT_TRAINED) -> Mask:
@@ -74,4 +75,5 @@ def mask_from_labels(labels: Values, *, not_trained: int = NOT_TRAINED) -> Mask:
     """
     import numpy as np
 
-    return (as_numbers(labels) != not_trained).astype(np.int64)
+    mask: Mask = (as_numbers(labels) != not_trained).astype(np.int64)
+    return mask
