@@ -3,9 +3,8 @@
 import streamlit as st
 
 from components import shell, state
-from components.metrics.chart_link import link_charts
-from components.metrics.findings import diagnosis_list
 from components.i18n import _
+from components.metrics.chart_link import link_charts
 from components.metrics.charts import (
     chart_of,
     charts_of_findings,
@@ -29,6 +28,7 @@ from components.metrics.files import (
     uploader,
     write_link,
 )
+from components.metrics.findings import diagnosis_list
 from components.metrics.thresholds import rules_menu
 from rewards_lib.training_metrics import runs_of
 

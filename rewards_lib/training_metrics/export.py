@@ -15,6 +15,7 @@ from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.csv_table import name_list
 from rewards_lib.training_metrics.formats import Reading, read_content
+from rewards_lib.training_metrics.nan_cells import logged_nans
 from rewards_lib.training_metrics.series import Series
 from rewards_lib.training_metrics.steps import (
     ROW_NUMBER,
@@ -53,7 +54,7 @@ class Run:
     """One row for each name, one column for each step; NaN is a gap."""
     restarts: tuple[Restart, ...] = ()
     nan_steps: Mapping[str, Floats] = field(default_factory=dict)
-    """Names to the steps whose cell said NaN; those are gaps."""
+    """Names to the steps at which NaN was logged as a value; it is none, so the series has a gap there."""
     spread: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
     """Names to the lowest and highest values behind each of their rows, where the export kept them."""
     distinct: bool = False
@@ -227,17 +228,18 @@ def _run(label: str, titles: tuple[str, ...], steps: Floats, metrics: Floats, ro
     order = _ordered(rows, steps)
     whole = order is rows and len(rows) == len(steps)
     in_order, own = (steps, metrics) if whole else (steps[order], metrics[:, order])
-    nan_steps = {name: _steps_at(steps, bad, rows) for name, bad in numbers.nan_rows.items()}
     restarts = find_restarts(steps[rows], conflicts(in_order, own))
-    told = {name: found for name, found in nan_steps.items() if len(found)}
+    said = {name: _places_of(cells, order) for name, cells in numbers.nan_rows.items() if name in titles}
+    nan_steps = {name: in_order[places] for name, places in logged_nans(titles, in_order, own, said).items()}
     distinct = bool((in_order[1:] > in_order[:-1]).all())
-    return Run(label, titles, in_order, own, restarts, told, distinct=distinct)
+    return Run(label, titles, in_order, own, restarts, nan_steps, distinct=distinct)
 
 
-def _steps_at(steps: Floats, places: list[int], rows: Rows) -> Floats:
+def _places_of(rows: list[int], order: Rows) -> Rows:
+    """Where rows of the file stand in the order of a run; those of other runs are left out."""
     import numpy as np
 
-    return steps[np.intersect1d(places, rows)]
+    return np.flatnonzero(np.isin(order, rows))
 
 
 def _side_by_side(run: Run, reading: Reading, order: Rows) -> Iterator[Run]:

@@ -76,9 +76,13 @@ class Evidence:
         self._speaking = canonical_names(run.names)
         self._lines: dict[str, Line | None] = {}
 
+    def name_of(self, canonical: str) -> str | None:
+        """The own name of the series that speaks for a canonical name, whether or not it has a finite value."""
+        return self._speaking.get(canonical)
+
     def find(self, canonical: str) -> Line | None:
-        """The series of a canonical name; None when the run has none with a value."""
-        name = self._speaking.get(canonical)
+        """The series of a canonical name; None when the run has none with a finite value."""
+        name = self.name_of(canonical)
         return None if name is None else self.line(name)
 
     def line(self, name: str) -> Line | None:

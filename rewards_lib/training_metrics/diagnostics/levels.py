@@ -145,16 +145,12 @@ def always_zero(evidence: Evidence, rule: Rule) -> Outcome:
 
 
 def non_finite(evidence: Evidence, rule: Rule) -> Outcome:
-    """A cell of one of the series holds NaN or an infinity.
-
-    Where most cells say NaN it is how that file spells a gap.
-    """
+    """A value of one of the series is NaN or an infinity."""
     found: list[tuple[str, Floats]] = []
     for canonical in alternatives(rule):
-        line = evidence.find(canonical)
-        name = line.name if line else None
+        name = evidence.name_of(canonical)
         steps = evidence.run.non_finite(name) if name else None
-        if name and line and steps is not None and 0 < len(steps) < len(line):
+        if name and steps is not None and len(steps):
             found.append((name, steps))
     if not found:
         return Outcome.ok()
