@@ -61,6 +61,9 @@ class Database:
         # The one connection of a database in memory is shared by all threads, so their transactions take turns.
         shares_connection = self._is_sqlite and not _is_file(address)
         self._turn: AbstractContextManager[object] = threading.RLock() if shares_connection else nullcontext()
+        self._watching = threading.Lock()
+        self._watcher: sqlite3.Connection | None = None
+        """A connection that only asks whether others have written."""
         with self._own_words():
             self._engine = _engine(address)
             self._bring_up_to_date()
@@ -102,8 +105,27 @@ class Database:
                     if error.connection_invalidated or attempts_left == 0:
                         raise
 
+    def change_mark(self) -> object:
+        """A value that differs from the one before whenever anything was written meanwhile, by whatever process.
+
+        Asking costs some microseconds for a file. Another kind of database cannot be asked so cheaply: there the value
+        differs at every call.
+        """
+        if not (self._is_sqlite and _is_file(self._engine.url)):
+            return object()
+        with self._own_words(), self._watching:
+            if self._watcher is None:
+                self._watcher = sqlite3.connect(str(self._engine.url.database), check_same_thread=False)
+            try:
+                return self._watcher.execute("PRAGMA data_version").fetchone()[0]
+            except sqlite3.Error:
+                self._watcher = None  # a file that was moved away: the next call looks at what stands there then
+                return object()
+
     def close(self) -> None:
         """Give the connections back."""
+        if self._watcher is not None:
+            self._watcher.close()
         self._engine.dispose()
 
     @contextmanager

@@ -48,6 +48,13 @@ class Store:
         """Where the data are: a path, or the URL without its password."""
         return self._database.place
 
+    def change_mark(self) -> object:
+        """A value that differs whenever anything was written since, by whatever process: cheap to ask, to compare.
+
+        What was read stays true as long as the mark is equal. Where a database cannot tell, no two marks are equal.
+        """
+        return self._database.change_mark()
+
     def close(self) -> None:
         """Close the connections; the store may not be used after that."""
         self._database.close()
