@@ -40,7 +40,9 @@ class Gateway:
         self.control, self.worker_end = socket.socketpair(socket.AF_UNIX, _PACKETS)
         self.control.setblocking(False)
         self._allow = frozenset(host.strip().lower() for host in allow_hosts if host.strip())
-        self._calls: list[NetworkCall] = []
+        self._calls: list[tuple[int, NetworkCall]] = []
+        self._group = 0
+        self._groups_with_calls: set[int] = set()
         self._open: set[socket.socket] = set()
         self._count = 0
         self._bytes = 0
@@ -52,7 +54,23 @@ class Gateway:
     def calls(self) -> tuple[NetworkCall, ...]:
         """The connections that were asked for, in the order in which they ended."""
         with self._lock:
-            return tuple(self._calls)
+            return tuple(call for _, call in self._calls)
+
+    def calls_of(self, group: int) -> tuple[NetworkCall, ...]:
+        """Those of one group of a batch."""
+        with self._lock:
+            return tuple(call for made_in, call in self._calls if made_in == group)
+
+    def has_calls(self, group: int) -> bool:
+        """Whether a group asked for a connection, which may not have ended yet."""
+        return group in self._groups_with_calls
+
+    def begin_group(self, group: int) -> None:
+        """Count what comes for another group, and its caps anew."""
+        with self._lock:
+            self._group = group
+            self._count = self._bytes = 0
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
 
     def take_call(self) -> bool:
         """Accept one connection from the worker; False when the worker's end is closed."""
@@ -66,12 +84,14 @@ class Gateway:
             near = socket.socket(fileno=number)
             with self._lock:
                 self._count += 1
+                group = self._group
                 busy = self._count > _MOST_CALLS or len(self._open) >= _MOST_OPEN or self._closed
             if busy:
                 near.close()
                 continue
+            self._groups_with_calls.add(group)
             self._hold(near)
-            thread = threading.Thread(target=self._serve, args=(near,), name="gateway", daemon=True)
+            thread = threading.Thread(target=self._serve, args=(near, group), name="gateway", daemon=True)
             self._threads.append(thread)
             thread.start()
         return bool(message)
@@ -92,7 +112,7 @@ class Gateway:
 
     # --- one connection --------------------------------------------------------------------------------------------
 
-    def _serve(self, near: socket.socket) -> None:
+    def _serve(self, near: socket.socket, group: int) -> None:
         start, host, port, counts = time.monotonic(), "", 0, [0, 0]
         outcome: CallOutcome = "open"
         why: Sentence | None = None
@@ -111,7 +131,7 @@ class Gateway:
             outcome, why = "failed", sentence("the connection broke: {reason}", reason=str(error))
         call = NetworkCall(host, port, outcome, why, counts[0], counts[1], (time.monotonic() - start) * 1e3)
         with self._lock:
-            self._calls.append(call)  # before the worker hears of it: its run may end at once
+            self._calls.append((group, call))  # before the worker hears of it: its run may end at once
         with contextlib.suppress(OSError):
             near.sendall(answer)
         for connection in (near, far):

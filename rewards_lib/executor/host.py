@@ -10,7 +10,7 @@ import copy
 import os
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,14 +19,16 @@ from rewards_lib.data_directory import data_directory
 from rewards_lib.errors import BusyError, DependencyError, InputError, RewardConsoleError
 from rewards_lib.executor import places
 from rewards_lib.executor.checking import check_once, unparsable
-from rewards_lib.executor.environments import Environment, Environments
+from rewards_lib.executor.environments import NO_PACKAGES, Environment, Environments
 from rewards_lib.executor.gateway import Gateway
+from rewards_lib.executor.groups import GroupsJob, arguments_of
 from rewards_lib.executor.items import ItemsJob
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.pool import ZygotePool
 from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
 from rewards_lib.executor.run_channel import RunChannel
 from rewards_lib.executor.run_queue import RunQueue
+from rewards_lib.executor.standing import StandingWorkers
 from rewards_lib.executor.worker_report import WorkerReport, function_run, read_findings
 from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailableError
 
@@ -39,13 +41,21 @@ _executors: weakref.WeakSet[Executor] = weakref.WeakSet()
 class Executor:
     """Owns the warm workers. Thread-safe; close it, or use it as a context manager."""
 
-    def __init__(self, *, require: Tier | None = None, home: Path | None = None, queue: RunQueue | None = None) -> None:
+    def __init__(
+        self, *, require: Tier | None = None, home: Path | None = None, queue: RunQueue | None = None, standing: int = 0
+    ) -> None:
+        """Start nothing yet.
+
+        ``standing`` is the number of children that stay between the runs of our own code: a service asks for some, who
+        scores now and then forks for each run.
+        """
         switches = dict(part.partition("=")[::2] for part in os.environ.get(_TEST_SWITCH, "").split())
         self._guarded = switches.get("policy") != "off"
         self._pool = ZygotePool(require or _required_tier(), _forced_confinement(switches))
         self._environments = Environments(home or data_directory())
         self._queue = queue or RunQueue()
         self._caller = ""
+        self._standing = StandingWorkers(standing, lambda: self._pool.lease(builtin_plan())) if standing else None
         _executors.add(self)
 
     def on_behalf_of(self, caller: str) -> Executor:
@@ -107,17 +117,16 @@ class Executor:
     def _call(
         self, function: FunctionSource, payload: Payload, limits: Limits, environment: Environment
     ) -> WorkerReport:
-        message = _function_payload(function, payload, environment, guarded=self._guarded)
+        message = _program(function, environment, guarded=self._guarded) | arguments_of(payload)
         got = WorkerReport(len(payload.completions))
-        plan = WorkerPlan("A", site=environment.site, folders=places.reward_tools())
-        with self._pool.lease(plan) as zygote:
+        with self._pool.lease(_function_plan(environment)) as zygote:
             gateway = Gateway(function.allow_hosts)
             try:
                 with RunChannel(zygote, "function", message, limits, gateway=gateway) as channel:
                     for row in channel.lines():
                         got.phase = str(row.get("phase", got.phase))
                         got.result = row.get("result", got.result)
-                got.end, got.logs = channel.end, channel.printed.text()
+                got.end, got.logs = channel.end, channel.printed.take(limits.output_bytes)
             except WorkerUnavailableError:
                 got.end.worker_gone = True
             got.network_calls = gateway.calls
@@ -125,6 +134,32 @@ class Executor:
             if imported and zygote.is_alive:
                 _keep_warm(zygote, imported)
         return got
+
+    def run_functions(
+        self, function: FunctionSource, payloads: Iterable[Payload], *, limits: Limits | None = None,
+        group_seconds: float | None = None,
+    ) -> list[FunctionRun]:  # fmt: skip
+        """Call ``reward_fn`` on the groups of many payloads, one child working through them; one run each, in order.
+
+        ``group_seconds`` is the time limit of one group, the wall limit when None; the wall limit itself is for the
+        top level. A group that hangs, crashes or runs out of memory costs its own completions alone. Each group gets a
+        module, arguments and random numbers of its own, so that no result depends on where a batch is cut; what
+        third-party packages keep to themselves may last. Payloads are taken as the child gets through them.
+        """
+        limits = limits or Limits()
+        try:
+            environment = self._environments.install(function.requirements)
+        except (InputError, DependencyError) as error:
+            return [self._failed(payload, error) for payload in payloads]
+        job = GroupsJob(
+            _program(function, environment, guarded=self._guarded), allow_hosts=function.allow_hosts, limits=limits,
+            group_seconds=group_seconds or limits.wall_seconds, isolation=self.isolation,
+        )  # fmt: skip
+        try:
+            with self._queue.turn(self._caller):
+                return job.run(payloads, lambda: self._pool.lease(_function_plan(environment)))
+        except BusyError as error:
+            return [self._failed(payload, error) for payload in payloads]
 
     def _failed(self, payload: Payload, error: RewardConsoleError) -> FunctionRun:
         place = error.place
@@ -147,10 +182,12 @@ class Executor:
         if len(seconds) != len(items):
             raise ValueError("item_seconds needs one entry for each item")
         plan = builtin_plan()
-        job = ItemsJob(entry, items, seconds, limits or Limits(), preload)
+        job = ItemsJob(entry, limits=limits or Limits(), preload=preload)
         try:
             with self._queue.turn(self._caller):
-                return job.run(lambda: self._pool.lease(plan))
+                if self._standing is not None:
+                    return self._standing.run(entry, items, seconds, preload)
+                return job.run(items, seconds, lambda: self._pool.lease(plan))
         except BusyError as error:
             return [ItemRun(None, error, 0.0) for _ in items]
 
@@ -174,6 +211,8 @@ class Executor:
 
     def close(self) -> None:
         """End every worker process."""
+        if self._standing is not None:
+            self._standing.close()
         self._pool.close()
 
     def __enter__(self) -> Executor:
@@ -190,8 +229,12 @@ def builtin_plan() -> WorkerPlan:
     )
 
 
+def _function_plan(environment: Environment) -> WorkerPlan:
+    return WorkerPlan("A", site=environment.site, folders=places.reward_tools())
+
+
 def _plain_plan() -> WorkerPlan:
-    return WorkerPlan("A", folders=places.reward_tools())
+    return _function_plan(NO_PACKAGES)
 
 
 def _keep_warm(zygote: Any, imported: list[Any]) -> None:
@@ -201,14 +244,8 @@ def _keep_warm(zygote: Any, imported: list[Any]) -> None:
         zygote.close()
 
 
-def _function_payload(
-    function: FunctionSource, payload: Payload, environment: Environment, *, guarded: bool
-) -> dict[str, Any]:
-    return {
-        "source": function.source, "packages": sorted(environment.packages), "context": payload.context,
-        "sample": payload.sample.to_json(), "completions": [entry.to_json() for entry in payload.completions],
-        "count": len(payload.completions), "guarded": guarded,
-    }  # fmt: skip
+def _program(function: FunctionSource, environment: Environment, *, guarded: bool) -> dict[str, Any]:
+    return {"source": function.source, "packages": sorted(environment.packages), "guarded": guarded}
 
 
 def _forced_confinement(switches: dict[str, str]) -> tuple[WorkerPlan, ...] | None:

@@ -10,51 +10,28 @@ import itertools
 import json
 import os
 import selectors
+import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from rewards_lib.executor.gateway import Gateway
+from rewards_lib.executor.feed import Feed
 from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.printed import STREAMS, Printed
 from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
 _FLOOD_BYTES = 16 << 20
 _KILL_GRACE_SECONDS = 2.0
 _PIECE_BYTES = 1 << 16
+_PLACES = {"stdout": 1, "stderr": 2, "result": 3, "gateway": 4, "feed": 5}
+"""Where a child finds its descriptors."""
 _run_ids = itertools.count()
 
 Killer = str
 """Why the host ended a run: ``wall``, ``output`` or ``result``."""
-
-
-@dataclass
-class Printed:
-    """What a run wrote to its streams."""
-
-    pieces: list[tuple[str, bytes]] = field(default_factory=list)
-    shown: dict[str, int] = field(default_factory=lambda: {"stdout": 0, "stderr": 0})
-    total: dict[str, int] = field(default_factory=lambda: {"stdout": 0, "stderr": 0})
-
-    def add(self, stream: str, data: bytes, limit: int) -> None:
-        """Keep what fits into the limit of its stream, count the rest."""
-        room = max(limit - self.shown[stream], 0)
-        self.total[stream] += len(data)
-        if room:
-            self.pieces.append((stream, data[:room]))
-            self.shown[stream] += min(room, len(data))
-
-    @property
-    def cut(self) -> int:
-        """Bytes that are not shown."""
-        return sum(self.total.values()) - sum(self.shown.values())
-
-    def text(self) -> str:
-        """Both streams as they arrived, with a note of what was cut."""
-        text = b"".join(data for _, data in self.pieces).decode("utf-8", "replace")
-        return text + (f"\n[{self.cut} more bytes were printed and are not shown]\n" if self.cut else "")
 
 
 @dataclass
@@ -70,51 +47,69 @@ class RunEnd:
     """The zygote died: the run may be tried again."""
 
 
+class Companion(Protocol):
+    """Who a child talks to beside its pipes: the gateway of its network, for one."""
+
+    control: socket.socket
+    """The host's end."""
+    worker_end: socket.socket
+
+    def take_call(self) -> bool:
+        """Take what the child sent; False when it will send no more."""
+        ...
+
+    def close(self) -> None:
+        """End the talk."""
+        ...
+
+
 class RunChannel:
     """The pipes of one run. Use as a context manager; iterate over ``lines``."""
 
     def __init__(
         self, zygote: ZygoteProcess, kind: str, payload: dict[str, Any], limits: Limits, *,
-        gateway: Gateway | None = None,
+        gateway: Companion | None = None, entries: Iterator[bytes] | None = None,
     ) -> None:  # fmt: skip
-        self.printed = Printed()
+        self.printed = Printed(_FLOOD_BYTES if entries is not None else limits.output_bytes)
         self.end = RunEnd()
         self._zygote = zygote
         self._limits = limits
         self._run_id = str(next(_run_ids))
         self._gateway = gateway
+        self._feed: Feed | None = None
         self._tail = b""
-        self._received = 0
         self._selector = selectors.DefaultSelector()
         self._ends: dict[str, int] = {}
         self.pause_seconds = 0.0
         """Wait this long before looking again: many small lines are cheaper to read together."""
-        self._request = {"run": self._run_id, "kind": kind, "limits": limits.for_worker()}
         self.deadline = time.monotonic() + limits.wall_seconds
-        self._start(payload)
+        self._start(kind, payload, entries)
 
-    def _start(self, payload: dict[str, Any]) -> None:
-        theirs: list[int] = []
+    def _start(self, kind: str, payload: dict[str, Any], entries: Iterator[bytes] | None) -> None:
+        theirs: dict[str, int] = {}
         try:
-            theirs.append(_payload_file(json.dumps(payload).encode()))
-            for name in ("stdout", "stderr", "result", "status"):
-                ours, other = os.pipe()
+            theirs["payload"] = _payload_file(json.dumps(payload).encode())
+            for name in ("status", *STREAMS, "result"):
+                ours, theirs[name] = os.pipe()
                 os.set_blocking(ours, False)
                 self._ends[name] = ours
                 self._selector.register(ours, selectors.EVENT_READ, name)
-                theirs.append(other)
             if self._gateway is not None:
-                theirs.append(self._gateway.worker_end.fileno())
+                theirs["gateway"] = self._gateway.worker_end.detach()
                 self._selector.register(self._gateway.control, selectors.EVENT_READ, "gateway")
-            self._zygote.send(self._request, theirs)
+            if entries is not None:
+                self._feed = Feed(entries)
+                theirs["feed"] = self._feed.reader
+                self._selector.register(self._feed, selectors.EVENT_WRITE, "feed")
+            places = [_PLACES[name] for name in theirs if name in _PLACES]
+            request = {"run": self._run_id, "kind": kind, "limits": self._limits.for_worker(), "places": places}
+            self._zygote.send(request, list(theirs.values()))
         except BaseException:
             self.close()
             raise
         finally:
-            for number in theirs[:5]:
+            for number in theirs.values():
                 os.close(number)
-            if self._gateway is not None:
-                self._gateway.worker_end.close()
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of the result pipe until the run is over.
@@ -122,16 +117,45 @@ class RunChannel:
         The deadline and the pause may be changed while iterating. After the loop ``end`` and ``printed`` are complete.
         """
         while "status" in self._ends:
-            if self.pause_seconds:
-                time.sleep(self.pause_seconds)
             left = self.deadline - time.monotonic()
             if left <= 0 and not self._pass_deadline():
                 break
-            for key, _ in self._selector.select(max(left, 0.0)):
-                yield from self._read(key.data)
-        for name in ("stdout", "stderr", "result"):
+            ready = [key.data for key, _ in self._selector.select(max(left, 0.0))]
+            if "feed" in ready:
+                self._pump()
+                ready.remove("feed")
+            elif self.pause_seconds:
+                time.sleep(self.pause_seconds)
+            for name in ready:
+                yield from self._read(name)
+        for name in (*STREAMS, "result"):
             while name in self._ends and self._has_more(name):
                 yield from self._read(name)
+
+    def _pump(self) -> None:
+        """Hand over more entries; making them takes nothing from the child's time."""
+        if self._feed is not None:
+            before = self._feed.making_seconds
+            if not self._feed.pump():
+                self._close_feed()
+                return
+            if self.end.killed_for is None:
+                self.deadline += self._feed.making_seconds - before
+
+    def _close_feed(self) -> None:
+        if self._feed is not None:
+            self._selector.unregister(self._feed)
+            self._feed.close()
+            self._feed = None
+
+    def printed_until(self, places: Sequence[int]) -> str:
+        """Take what was printed up to a place in each stream, which the child has reached."""
+        upto = dict(zip(STREAMS, places, strict=False))
+        for name, place in upto.items():
+            while name in self._ends and self.printed.received[name] < place and self._has_more(name):
+                for _ in self._read(name):
+                    pass
+        return self.printed.take(self._limits.output_bytes, upto)
 
     def _has_more(self, name: str) -> bool:
         """Whether a pipe of an ended run still holds bytes; left-over writers must not make us wait."""
@@ -178,8 +202,8 @@ class RunChannel:
         elif name == "result":
             yield from self._split(data)
         elif data:
-            self.printed.add(name, data, self._limits.output_bytes)
-            if self.printed.total[name] > _FLOOD_BYTES:
+            self.printed.add(name, data)
+            if self.printed.waiting(name) > _FLOOD_BYTES:
                 self.kill("output")
 
     def _finish(self, data: bytes) -> None:
@@ -217,6 +241,7 @@ class RunChannel:
                 self._zygote.kill_run(self._run_id)
         for name in list(self._ends):
             self._drop(name)
+        self._close_feed()
         self._selector.close()
         if self._gateway is not None:
             self._gateway.close()

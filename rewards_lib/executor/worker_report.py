@@ -36,6 +36,8 @@ class WorkerReport:
     end: RunEnd = field(default_factory=RunEnd)
     logs: str = ""
     network_calls: tuple[NetworkCall, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """What is known of the source beforehand."""
     duration_ms: float = 0.0
 
 
@@ -58,6 +60,7 @@ def function_run(got: WorkerReport, limits: Limits, isolation: Isolation) -> Fun
     """Build the result of one call of ``reward_fn``."""
     result = got.result or {}
     findings = (
+        *got.findings,
         *read_findings(result.get("findings")),
         *_dropped_metrics(result),
         *_network_findings(got.network_calls),
@@ -142,8 +145,10 @@ def end_sentence(end: RunEnd, limits: Limits, phase: str = "call") -> Sentence:
     if end.killed_for == "result":
         return sentence("The result is larger than {limit} bytes.", limit=limits.result_bytes)
     number = os.WTERMSIG(end.status) if end.status is not None and os.WIFSIGNALED(end.status) else 0
-    if number == signal.SIGXCPU or (number == signal.SIGKILL and _over_cpu(end, limits)):
-        seconds = limits.for_worker()["cpu_seconds"]
+    if number in (signal.SIGXCPU, signal.SIGPROF) or (number == signal.SIGKILL and _over_cpu(end, limits)):
+        # a batch is held to its limit by SIGPROF, to the millisecond; a run by SIGXCPU, in whole seconds
+        whole = limits.for_worker()["cpu_seconds"]
+        seconds = limits.cpu_seconds or whole if number == signal.SIGPROF else whole
         return sentence("The processor time limit of {seconds:g} s was reached {where}.", seconds=seconds, where=where)
     if phase == "compile":
         return sentence("The code is nested too deeply to be compiled.")

@@ -85,6 +85,7 @@ class _State:
 
 
 _states: dict[int, _State] = {}
+_HOOKS = hooks()
 
 
 def _module_name(module: types.ModuleType) -> str:
@@ -97,6 +98,9 @@ class ImportGate:
     def __init__(self, packages: frozenset[str]) -> None:
         self._packages = packages
         self._facades: dict[str, _Facade] = {}
+        open_packages(packages)
+        self.builtins = guarded_builtins(self)
+        """The ``__builtins__`` of reward code."""
         self.imported: list[str] = []
         """Modules imported so far, for the zygote to keep warm."""
 
@@ -144,16 +148,14 @@ class ImportGate:
         return f"No module named {top!r}: add it to requirements.txt and install"
 
 
-def user_module(packages: frozenset[str]) -> tuple[types.ModuleType, ImportGate]:
+def user_module(gate: ImportGate) -> types.ModuleType:
     """Build the module in which the author's source runs; dataclasses and typing look it up in ``sys.modules``."""
-    gate = ImportGate(packages)
-    open_packages(packages)
     module = types.ModuleType(USER_MODULE)
     for name in ("__loader__", "__spec__", "__package__"):
         module.__dict__.pop(name, None)
-    module.__dict__.update({"__builtins__": guarded_builtins(gate), "__file__": FILE_NAME, **hooks()})
+    module.__dict__.update({"__builtins__": gate.builtins, "__file__": FILE_NAME, **_HOOKS})
     sys.modules[USER_MODULE] = module
-    return module, gate
+    return module
 
 
 def plain_module() -> types.ModuleType:

@@ -1,7 +1,8 @@
 """The warm process: imports once, then forks one confined child for each run.
 
-It speaks with the host over one packet socket. A request carries descriptors: payload, stdout, stderr, result, status
-and the gateway's end. Invariant: the zygote never runs author code; it only imports, forks, kills and reaps.
+It speaks with the host over one packet socket. A request carries descriptors: payload, status, and those of the child
+with the places where they belong. Invariant: the zygote never runs author code; it only imports, forks, kills and
+reaps.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ import sys
 from base64 import b64decode
 from typing import Any
 
-from . import child, confine, patches, rl_types, selftest
+from . import child, confine, patches, rl_types, selftest, streams
 from .compiling import compile_source
-from .facades import user_module
+from .facades import ImportGate, user_module
 from .module_tables import ALLOWED
 from .refusals import Row
 
 _BIGGEST_PACKET = 1 << 17
-_MOST_FDS = 6
+_MOST_FDS = 7
+_LAST_PLACE = 5
 _LOOK_SECONDS = 5.0
 _WARM_UP = """
 from __future__ import annotations
@@ -112,8 +114,7 @@ class Zygote:
         """Run the compiler once, so that children do not pay for first use."""
         code, _ = compile_source(_WARM_UP)
         if code is not None:
-            module, _ = user_module(frozenset())
-            exec(code, module.__dict__)
+            exec(code, user_module(ImportGate(frozenset())).__dict__)
 
     def _preload(self, names: list[str]) -> None:
         for name in names:
@@ -181,7 +182,7 @@ class Zygote:
         return bool(self._config["trusted"]) or name in ALLOWED or top not in sys.stdlib_module_names
 
     def _start(self, request: Row, descriptors: list[int]) -> None:
-        status = descriptors.pop(4)
+        status = descriptors.pop(1)
         pid = os.fork()
         if pid == 0:
             try:
@@ -209,8 +210,8 @@ class Zygote:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         if sys.platform == "linux":
             confine.die_with_parent(signal.SIGKILL)
-        payload = _arrange_descriptors(descriptors)
-        child.open_streams()
+        payload = _arrange_descriptors(descriptors, request["places"])
+        streams.open_streams()
         self._confine_child(request["limits"])
         for number in (signal.SIGXFSZ, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
@@ -238,17 +239,23 @@ def _kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _arrange_descriptors(descriptors: list[int]) -> bytes:
-    """Read the payload; put stdout, stderr, result and gateway at 1 to 4 and close everything else."""
-    payload, out, err, result, *gateway = descriptors
+def _arrange_descriptors(descriptors: list[int], places: list[int]) -> bytes:
+    """Read the payload; put the other descriptors at their places and close everything else.
+
+    Places: 1 standard output, 2 standard error, 3 the result, 4 the gateway, 5 the feed of a batch.
+    """
+    payload, *others = descriptors
     data = bytearray()
     while piece := os.pread(payload, 1 << 20, len(data)):
         data += piece
-    safe = [os.dup(number) for number in (out, err, result, *gateway)]
-    high = [_above(number, 8) for number in safe]
-    for place, number in enumerate(high, 1):
-        os.dup2(number, place)
-    os.closerange(len(high) + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    high = {place: _above(number, _LAST_PLACE + 1) for place, number in zip(places, others, strict=True)}
+    for place in range(1, _LAST_PLACE + 1):
+        if place in high:
+            os.dup2(high[place], place)
+        else:
+            with contextlib.suppress(OSError):
+                os.close(place)
+    os.closerange(_LAST_PLACE + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     return bytes(data)
 
 

@@ -43,7 +43,8 @@ def user_module_is_put_away() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def namespace() -> dict[str, object]:
     """The globals of reward code, with objects in them from which escapes have started."""
-    module, gate = facades.user_module(frozenset())
+    gate = facades.ImportGate(frozenset())
+    module = facades.user_module(gate)
     error = None
     try:
         logging.nope  # noqa: B018
@@ -155,5 +156,5 @@ def test_ordinary_programs_give_what_plain_python_gives(expression):
         return
     code, findings = compile_source(source)
     assert code is not None, findings
-    module, _ = facades.user_module(frozenset())
+    module = facades.user_module(facades.ImportGate(frozenset()))
     assert outcome(code, module.__dict__) == outcome(plain, {})

@@ -1,0 +1,188 @@
+"""Workers that stay between runs of our own code: a service cannot pay a fork for each request.
+
+Invariant: there is exactly one ``ItemRun`` for each item, in order; a child that hung, died or did its share is
+replaced by a fresh one, and an item that was in its hands has an error, never a value.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+from rewards_lib.contract import Json
+from rewards_lib.executor.items import item_run, over_time, worker_died
+from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.results import ItemRun
+from rewards_lib.executor.run_channel import RunChannel
+from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
+
+ENTRY = "rewards_lib.executor.item_loop:answer_items"
+MOST_ITEMS = 5_000
+"""After so many a child is replaced: whatever it may have gathered goes with it."""
+MOST_BUSY_SECONDS = 300.0
+"""So is one that worked this long; its processor time is limited."""
+_IMPORT_SECONDS = 60.0
+_LIMITS = Limits(wall_seconds=_IMPORT_SECONDS, cpu_seconds=2 * MOST_BUSY_SECONDS)
+_PIECE_BYTES = 1 << 16
+
+Lease = Callable[[], AbstractContextManager[ZygoteProcess]]
+
+
+class StandingWorkers:
+    """A few children that take turns with the runs. Thread-safe."""
+
+    def __init__(self, count: int, lease: Lease) -> None:
+        self._free: queue.LifoQueue[_StandingWorker] = queue.LifoQueue()
+        self._all = [_StandingWorker(lease) for _ in range(count)]
+        for worker in self._all:
+            self._free.put(worker)
+
+    def run(self, entry: str, items: Sequence[Json], seconds: Sequence[float], preload: Sequence[str]) -> list[ItemRun]:
+        """Call the entry on every item; waits for a child that is free."""
+        worker = self._free.get()
+        try:
+            return [worker.run(entry, item, limit, preload) for item, limit in zip(items, seconds, strict=True)]
+        finally:
+            self._free.put(worker)
+
+    def close(self) -> None:
+        """End every child."""
+        for worker in self._all:
+            worker.close()
+
+
+class _Companion:
+    """The socket to a child, in the place where a run's gateway goes."""
+
+    def __init__(self) -> None:
+        self.control, self.worker_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def take_call(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.control.close()
+
+
+class _StandingWorker:
+    """One child and how much it has done. One caller at a time."""
+
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+        self._socket: socket.socket | None = None
+        self._channel: RunChannel | None = None
+        self._imported: set[str] = set()
+        self._items = 0
+        self._busy_seconds = 0.0
+
+    def run(self, entry: str, item: Json, seconds: float, preload: Sequence[str]) -> ItemRun:
+        """Call the entry on one item; a worker that was lost while it was idle is replaced first."""
+        with self._lock:
+            try:
+                if self._items >= MOST_ITEMS or self._busy_seconds >= MOST_BUSY_SECONDS or self._is_lost():
+                    self._end()
+                row = self._prepare(entry, preload) or self._ask({"entry": entry, "item": item}, seconds)
+            except WorkerUnavailableError:
+                row = None
+            if row is None:
+                overtime = self._channel is not None and self._channel.end.killed_for == "wall"
+                self._end()
+                return ItemRun(None, over_time(seconds) if overtime else worker_died(), seconds * 1e3)
+            self._items += 1
+            self._busy_seconds += float(row.get("ms") or 0.0) / 1e3
+            if row.get("memory"):
+                self._end()
+            return item_run(row, _LIMITS)
+
+    def _is_lost(self) -> bool:
+        """Whether a child that should wait has gone: its end of the socket is closed."""
+        if self._socket is None:
+            return False
+        self._socket.setblocking(False)
+        try:
+            return self._socket.recv(1, socket.MSG_PEEK) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        finally:
+            self._socket.setblocking(True)
+
+    def _prepare(self, entry: str, preload: Sequence[str]) -> dict[str, Any] | None:
+        """Start a child where there is none, and import what is new; an answer only if that failed."""
+        module = entry.partition(":")[0]
+        if self._socket is None:
+            self._start([*preload, module])
+        fresh = [name for name in (*preload, module) if name not in self._imported]
+        if not fresh:
+            return None
+        self._imported.update(fresh)
+        row = self._ask({"import": fresh}, _IMPORT_SECONDS)
+        if row is None:
+            raise WorkerUnavailableError(worker_died().message)
+        return row if "value" not in row else None
+
+    def _start(self, preload: Sequence[str]) -> None:
+        zygote = self._stack.enter_context(self._lease())
+        zygote.keep_warm([*preload, ENTRY.partition(":")[0]])
+        companion = _Companion()
+        channel = RunChannel(
+            zygote, "items", {"entry": ENTRY, "first": 0}, _LIMITS, gateway=companion, entries=iter([b"null"])
+        )
+        self._channel = self._stack.enter_context(channel)
+        self._socket = companion.control
+
+    def _ask(self, request: Json, seconds: float) -> dict[str, Any] | None:
+        """Send one line and wait for one; None when there is none in time, and then the child is ended."""
+        assert self._socket is not None  # noqa: S101 -- ``_prepare`` came first
+        deadline = time.monotonic() + seconds
+        try:
+            self._socket.settimeout(seconds)
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            answer = b"".join(self._pieces(deadline))
+        except TimeoutError:
+            if self._channel is not None:
+                self._channel.kill("wall")
+            return None
+        except OSError:
+            return None
+        if not answer.endswith(b"\n") or len(answer) > _LIMITS.result_bytes:
+            return None
+        row: dict[str, Any] = json.loads(answer)
+        return row
+
+    def _pieces(self, deadline: float) -> Iterator[bytes]:
+        """The bytes of one line; fewer when the child is gone or says too much."""
+        size = 0
+        while self._socket is not None and size <= _LIMITS.result_bytes:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._socket.settimeout(left)
+            piece = self._socket.recv(_PIECE_BYTES)
+            size += len(piece)
+            yield piece
+            if not piece or piece.endswith(b"\n"):
+                return
+
+    def _end(self) -> None:
+        """Let the child go; the next item finds a fresh one."""
+        with contextlib.suppress(WorkerUnavailableError):
+            self._stack.close()
+        self._stack = ExitStack()
+        self._socket = self._channel = None
+        self._imported, self._items, self._busy_seconds = set(), 0, 0.0
+
+    def close(self) -> None:
+        """End the child."""
+        with self._lock:
+            self._end()
