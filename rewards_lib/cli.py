@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from rewards_lib.cli_cases import test_cases
 from rewards_lib.cli_options import Commands, add_run_options, limits_of
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.cli_publish import add_publish_commands
@@ -74,15 +75,21 @@ def _add_test(commands: Commands) -> None:
         "test",
         help="score one payload",
         description="Score the completions of one payload under a mix, a custom "
-        "function or one preset, and print the rewards with everything that led to them.",
+        "function or one preset, and print the rewards with everything that led to them. With --cases: run regression "
+        "cases, exit 1 when one does not hold.",
     )
-    what = command.add_mutually_exclusive_group(required=True)
+    what = command.add_mutually_exclusive_group()
     what.add_argument("--mix", type=Path, metavar="M.json", help="a mix file")
     what.add_argument("--function", type=Path, metavar="F.py", help="a custom function: a file with reward_fn")
     what.add_argument("--preset", metavar="NAME", help="one preset; `presets` lists them")
     command.add_argument("--requirements", type=Path, metavar="R.txt", help="the function's requirements")
     command.add_argument("--params", metavar="JSON", help="the preset's parameters")
-    command.add_argument("--payload", required=True, metavar="P.json", help="the request; - reads standard input")
+    command.add_argument("--payload", metavar="P.json", help="the request; - reads standard input")
+    command.add_argument(
+        "--cases",
+        metavar="FILE|NAME",
+        help="instead of a payload: a file of regression cases, or the mix whose kept ones",
+    )
     add_run_options(command)
     command.set_defaults(run=_test)
 
@@ -92,6 +99,10 @@ def _test(options: argparse.Namespace) -> int:
     from rewards_lib.payloads import read_payload
     from rewards_lib.scoring import score_payload
 
+    if options.cases:
+        return test_cases(options, _mix_of)
+    if not options.payload:
+        raise InputError("A payload or cases are needed.", where="--payload, --cases")
     mix, resolve = _mix_of(options)
     text = sys.stdin.read() if options.payload == "-" else read_text(Path(options.payload))
     payload = read_payload(text, name=Path(options.payload).name if options.payload != "-" else "standard input")

@@ -32,12 +32,15 @@ def add_allow_host(command: argparse.ArgumentParser) -> None:
     )
 
 
-def limits_of(options: argparse.Namespace) -> Limits:
-    """The limits that ``--time-limit`` asks for, the usual ones without it. Raises InputError out of its range."""
+def limits_of(options: argparse.Namespace) -> Limits | None:
+    """The limits that ``--time-limit`` asks for; None without it: each function keeps those that its author set.
+
+    Raises InputError out of its range.
+    """
     from rewards_lib.executor import Limits
 
     if options.time_limit is None:
-        return Limits()
+        return None
     if not 0 < options.time_limit <= MOST_SECONDS:
         raise InputError(
             "The time limit must be above 0 and at most {most} seconds.", where="--time-limit", most=MOST_SECONDS

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewards_lib.cli_options import Commands, add_run_options, limits_of
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.strict_json import read_text
@@ -18,8 +19,6 @@ from rewards_lib.strict_json import read_text
 if TYPE_CHECKING:
     from rewards_lib.rollouts.tally import Tally
 
-Commands = Any
-"""What ``add_subparsers`` returns; argparse keeps its type private."""
 _BAR_WIDTH = 24
 _BAR_SECONDS = 0.2
 
@@ -33,10 +32,7 @@ def add_rollout_commands(commands: Commands) -> None:
 def _add_mix_and_rollouts(command: argparse.ArgumentParser) -> None:
     command.add_argument("--mix", type=Path, required=True, metavar="M.json", help="a mix file")
     command.add_argument("--rollouts", type=Path, required=True, metavar="IN", help="a file of rollouts")
-    command.add_argument("--time-limit", type=float, metavar="S", help="seconds a call of a function may take (30)")
-    command.add_argument(
-        "--allow-host", action="append", default=[], metavar="H", help="a host functions may reach; may be repeated"
-    )
+    add_run_options(command)
     _add_reading(command)
 
 
@@ -77,16 +73,6 @@ def _mix_and_resolver(options: argparse.Namespace) -> tuple[Any, Any]:
     return mix, resolver(folder=options.mix.parent, store=Store, allow_hosts=options.allow_host)
 
 
-def _limits(options: argparse.Namespace) -> Any:
-    from rewards_lib.executor import Limits
-
-    if options.time_limit is None:
-        return None
-    if not 0 < options.time_limit <= 3600:
-        raise InputError("The time limit must be above 0 and at most 3600 seconds.", where="--time-limit")
-    return Limits(wall_seconds=options.time_limit)
-
-
 # --- score ---------------------------------------------------------------------------------------------------------
 
 
@@ -115,7 +101,7 @@ def _score(options: argparse.Namespace) -> int:
     mix, resolve = _mix_and_resolver(options)
     how = ScoreOptions(
         workers=options.workers, resume=options.resume, keep_going=options.keep_going,
-        chunk_size=options.chunk_size, limits=_limits(options), **_reading(options),
+        chunk_size=options.chunk_size, limits=limits_of(options), **_reading(options),
     )  # fmt: skip
     bar = _ProgressBar()
     try:
@@ -218,7 +204,7 @@ def _attack(options: argparse.Namespace) -> int:
         raise InputError("At least one sample and one repeat are needed.", where="--samples, --repeats")
     mix, resolve = _mix_and_resolver(options)
     file = open_rollouts(options.rollouts, **_reading(options))
-    how = AttackOptions(samples=options.samples, repeats=options.repeats, limits=_limits(options))
+    how = AttackOptions(samples=options.samples, repeats=options.repeats, limits=limits_of(options))
     with Executor() as executor:
         result = attack_mix(mix, file, resolve=resolve, executor=executor, options=how)
     print_result(result)
