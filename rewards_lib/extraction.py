@@ -7,13 +7,13 @@ with its place in the completion's text, so that a screen can mark it; what is n
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
 from rewards_lib.contract import Sentence, sentence
+from rewards_lib.digits import fold_digits
 
 Method: TypeAlias = Literal["text", "boxed", "answer_tag", "last_line", "last_number", "code", "json"]
 METHODS: tuple[Method, ...] = ("text", "boxed", "answer_tag", "last_line", "last_number", "code", "json")
@@ -222,9 +222,6 @@ def _number_pattern() -> re.Pattern[str]:
     )
 
 
-_SIGNS = dict(zip("−﹣－–‐‑＋﹢．，％﹪／⁄", "------++.,%%//", strict=True))
-
-
 def numbers(text: str, start: int = 0) -> Iterator[Extraction]:
     """Yield the numbers of a text in order, in ASCII spelling.
 
@@ -248,34 +245,6 @@ def last_number(text: str, start: int = 0) -> Extraction:
     for number in numbers(text, start):
         last = number
     return last
-
-
-def fold_digits(text: str) -> tuple[str, Sequence[int]]:
-    """Write digits of every script, signs and vulgar fractions in ASCII; also tell each character's old place.
-
-    Superscripts stay as they are, for ``5²`` is not 52. The places are empty when nothing moved.
-
-    >>> fold_digits("２５")
-    ('25', ())
-    """
-    if text.isascii():
-        return text, ()
-    parts = [_folded(character) for character in text]
-    if all(len(part) == 1 for part in parts):
-        return "".join(parts), ()
-    return "".join(parts), [place for place, part in enumerate(parts) for _ in part]
-
-
-def _folded(character: str) -> str:
-    if character.isascii():
-        return character
-    if character in _SIGNS:
-        return _SIGNS[character]
-    digit = unicodedata.decimal(character, None)
-    if digit is not None:
-        return str(digit)
-    wide = unicodedata.normalize("NFKC", character)
-    return wide.replace("⁄", "/") if "⁄" in wide else character
 
 
 # --- code blocks ---------------------------------------------------------------------------------------------------

@@ -22,26 +22,35 @@ from rewards_lib.mathematics.expression import (
     UnreadableError,
     parse,
 )
-from rewards_lib.mathematics.stated import stated_truth
-from rewards_lib.mathematics.structure import (
-    Collection,
+from rewards_lib.mathematics.matrices import without_determinants
+from rewards_lib.mathematics.relations import (
     as_interval,
+    as_tuples,
+    as_union,
     both_ways,
-    equal_collections,
     equation_sides,
-    in_order,
+    exact_side,
+    last_side,
     name_of,
-    read_base,
-    read_collection,
     read_relation,
-    read_time,
-    special_value,
-    unordered,
     values_of_chain,
+    without_absolute,
     without_builder,
     without_name,
 )
+from rewards_lib.mathematics.stated import stated_answer, stated_truth
+from rewards_lib.mathematics.structure import (
+    Collection,
+    equal_collections,
+    in_order,
+    read_base,
+    read_collection,
+    read_time,
+    special_value,
+    unordered,
+)
 from rewards_lib.mathematics.text import (
+    JOIN,
     compact,
     fold_words,
     has_words,
@@ -51,7 +60,7 @@ from rewards_lib.mathematics.text import (
     normalise,
     split_top,
 )
-from rewards_lib.mathematics.units import split_unit
+from rewards_lib.mathematics.units import split_unit, without_unit
 from rewards_lib.mathematics.values import (
     are_equal,
     are_proportional,
@@ -89,19 +98,22 @@ class Decision:
     answer_read: str = ""
 
 
-def decide(truth: str, answer: str, *, percent: Percent = "either", use_algebra: bool = True) -> Decision:
+def decide(
+    truth: str, answer: str, *, percent: Percent = "either", rounding_digits: int = 6, use_algebra: bool = True
+) -> Decision:
     r"""Compare an answer with a ground truth, both as written, without dollar signs or with.
 
     ``percent``: with "either" a percent sign on one side only may also be decoration (``28\\%`` is ``28`` and 0.28).
+    ``rounding_digits``: a decimal equals an exact value when it is its correct rounding to so many digits at least.
     Without ``use_algebra`` the last layer is left out. Never raises, from any thread; may take long only inside the
     algebra layer, which the caller's time limit ends.
     """
     if len(answer) > MAX_CHARACTERS:
         return Decision(Verdict.EQUAL if truth.strip() == answer.strip() else Verdict.DIFFERENT, "identical")
-    wanted, value = normalise(stated_truth(truth)), normalise(answer)
+    wanted, value = normalise(stated_truth(truth)), normalise(stated_answer(answer))
     if not re.search(r"\w|\\[A-Za-z{]", wanted) or not is_balanced(wanted):
         return Decision(Verdict.UNREADABLE_TRUTH, "text")
-    comparison = _Comparison(percent, use_algebra)
+    comparison = _Comparison(percent, rounding_digits, use_algebra)
     try:
         with _PRECISION:
             is_equal = comparison.compare(wanted, value)
@@ -122,8 +134,9 @@ def names_several(truth: str) -> bool:
 class _Comparison:
     """One comparison: True, False, or None when the ground truth is beyond every layer."""
 
-    def __init__(self, percent: Percent, use_algebra: bool) -> None:
+    def __init__(self, percent: Percent, rounding_digits: int, use_algebra: bool) -> None:
         self.percent = percent
+        self.rounding_digits = rounding_digits
         self.use_algebra = use_algebra
         self.layer = "identical"
         self.read: tuple[str, str] | None = None
@@ -138,7 +151,7 @@ class _Comparison:
         try:
             if self.depth > 12 or not answer:
                 return False
-            return self.compare_structures(without_builder(_unwrapped(truth)), without_builder(_unwrapped(answer)))
+            return self.compare_structures(*(_prepared(text) for text in (truth, answer)))
         finally:
             self.depth -= 1
 
@@ -149,8 +162,12 @@ class _Comparison:
             seen = read(truth), read(answer)
             if any(seen):
                 return seen[0] == seen[1]
+        labelled = _labelled(truth, answer)
+        if labelled is not None:
+            return self.compare(*labelled)
         wanted, found = read_collection(truth), read_collection(answer)
-        if any(c and c.kind in ("list", "union") for c in (wanted, found)):
+        is_named = [c is None and _has_equation(text) for c, text in ((wanted, truth), (found, answer))]
+        if any(c and c.kind in ("list", "union") for c in (wanted, found)) and not any(is_named):
             return self.compare_collections(wanted, found, truth, answer)
         if _has_equation(truth) or _has_equation(answer):
             return self.compare_equations(truth, answer)
@@ -166,6 +183,8 @@ class _Comparison:
     def compare_collections(self, wanted: Collection | None, found: Collection | None, truth: str, answer: str) -> bool:
         """Compare where at least one side is a collection."""
         if wanted and found:
+            if "=" not in answer and (tuples := as_tuples(truth)):
+                return bool(self.compare(tuples, answer))
             if {wanted.kind, found.kind} == {"list", "union"}:
                 pieces = [[as_interval(item) or item for item in c.items] for c in (wanted, found)]
                 return unordered(pieces[0], pieces[1], self.compare)
@@ -174,8 +193,11 @@ class _Comparison:
         assert collection is not None  # noqa: S101 -- one of the two is
         if collection.kind == "ratio" and len(collection.items) == 2:
             return bool(self.compare(f"({collection.items[0]})/({collection.items[1]})", other))
-        if collection.kind == "set" and len(collection.items) == 1:
-            return bool(self.compare(collection.items[0], other))
+        if collection.kind in ("set", "list") and unordered(collection.items, [other], self.compare):
+            return True
+        if collection.kind == "union":
+            solved = as_union(other) or (without_absolute(truth) if found else None)
+            return solved is not None and bool(self.compare(solved, answer if other == truth else truth))
         texts = truth, answer
         if all(re.fullmatch(pattern, text) for pattern, text in zip(_DECIMAL_COMMA, texts, strict=True)) or all(
             re.fullmatch(pattern, text) for pattern, text in zip(_DECIMAL_COMMA[::-1], texts, strict=True)
@@ -189,6 +211,8 @@ class _Comparison:
             sides = values_of_chain(answer)
             return bool(sides) and all(self.compare(truth, side) for side in sides)
         if not _has_equation(answer):
+            if (value := last_side(truth)) is not None:
+                return self.compare(value, answer)
             sides = values_of_chain(truth)
             agree = all(self.compare(side, sides[0]) for side in sides[1:])
             return agree and bool(sides) and self.compare(sides[-1], answer)
@@ -222,9 +246,15 @@ class _Comparison:
     def compare_values(self, truth: str, answer: str) -> bool | None:
         """Compare two single values, units and percent signs looked at first."""
         (wanted, unit), (found, other_unit) = split_unit(truth), split_unit(answer)
+        if unit and not other_unit:
+            found = without_unit(found, unit)
+        elif other_unit and not unit:
+            wanted = without_unit(wanted, other_unit)
         if unit and other_unit and unit != other_unit:
             return False
         signs = wanted.endswith("%"), found.endswith("%")
+        if signs[0] != signs[1] and (unit or other_unit):
+            return False
         wanted, found = wanted.rstrip("% "), found.rstrip("% ")
         if signs[0] == signs[1]:
             return self.compare_expressions(wanted, found)
@@ -259,7 +289,7 @@ class _Comparison:
         if exact[0] is not None and exact[1] is not None:
             if self.depth == 1 and is_short(exact[0]) and is_short(exact[1]):
                 self.read = str(exact[0]), str(exact[1])
-            return exact[0] == exact[1] or _is_rounding(truth, answer, wanted, found)
+            return exact[0] == exact[1] or self.is_rounding(truth, answer, wanted, found)
         self.layer = "numeric"
         return self.compare_functions(truth, answer, wanted, found)
 
@@ -281,11 +311,46 @@ class _Comparison:
             return False
         if verdict is None:
             return self.compare_by_algebra(truth, answer, is_truth_read=False)
-        return verdict or (not wanted.symbols() and not found.symbols() and _is_rounding(truth, answer, wanted, found))
+        return verdict or (
+            not wanted.symbols() and not found.symbols() and self.is_rounding(truth, answer, wanted, found)
+        )
+
+    def is_rounding(self, truth: str, answer: str, wanted: Node, found: Node) -> bool:
+        """Tell whether one side is a decimal with digits enough that rounds the other, exact side."""
+        decimals = [_DECIMAL.fullmatch(compact(text)) for text in (truth, answer)]
+        if all(decimals) or not any(decimals):
+            return False
+        match, decimal, exact = (decimals[0], wanted, found) if decimals[0] else (decimals[1], found, wanted)
+        assert match is not None  # noqa: S101 -- one of the two matched
+        if len((match[2] + match[3]).lstrip("0")) < self.rounding_digits:
+            return False
+        exponent = int(match[4] or match[5] or 0) - len(match[3]) - (2 if match[6] else 0)
+        return is_within(decimal, exact, Fraction(Decimal(1).scaleb(exponent)) / 2)
 
 
 _DECIMAL_COMMA = r"-?\d*\.\d+", r"-?\d+,\d+"
 """A decimal with a point on one side makes a lone comma on the other side one, too."""
+
+
+_LABELLED = re.compile(rf"\(?(?P<letter>[A-J])[).:]\s*(?!\(?[A-J]\b)(?P<value>(?:(?!{JOIN}|[A-J][).:]).)+)", re.DOTALL)
+"""One choice with its value; what names a second choice is no choice."""
+_LETTER = re.compile(r"\(?[A-J]\)?")
+
+
+def _labelled(truth: str, answer: str) -> tuple[str, str] | None:
+    r"""Drop the label or the value of a choice, ``(B) 5``, where the other side has one of the two only."""
+    sides = _LABELLED.fullmatch(truth), _LABELLED.fullmatch(answer)
+    if bool(sides[0]) == bool(sides[1]):
+        return None
+    match, other = (sides[0], answer) if sides[0] else (sides[1], truth)
+    assert match is not None  # noqa: S101 -- one of the two matched
+    kept = match["letter"] if _LETTER.fullmatch(other) else match["value"]
+    return (kept, answer) if sides[0] else (truth, kept)
+
+
+def _prepared(text: str) -> str:
+    """Take off what is around a text: grouping braces, the name of a set, a determinant's bars, an estimate."""
+    return without_determinants(without_builder(_unwrapped(exact_side(text))))
 
 
 def _has_equation(text: str) -> bool:
@@ -322,16 +387,3 @@ def _is_tower_beside_a_value(first: Node, second: Node) -> bool:
 
 
 _DECIMAL = re.compile(r"\(?(-?)(\d*)\.(\d+)(?:\*10\^\{?(-?\d{1,4})\}?|[eE]([-+]?\d{1,4}))?\)?(/100)?")
-
-
-def _is_rounding(truth: str, answer: str, wanted: Node, found: Node) -> bool:
-    """Tell whether one side is a decimal of six significant digits or more that rounds the other, exact side."""
-    decimals = [_DECIMAL.fullmatch(compact(text)) for text in (truth, answer)]
-    if all(decimals) or not any(decimals):
-        return False
-    match, decimal, exact = (decimals[0], wanted, found) if decimals[0] else (decimals[1], found, wanted)
-    assert match is not None  # noqa: S101 -- one of the two matched
-    if len((match[2] + match[3]).lstrip("0")) < 6:
-        return False
-    exponent = int(match[4] or match[5] or 0) - len(match[3]) - (2 if match[6] else 0)
-    return is_within(decimal, exact, Fraction(Decimal(1).scaleb(exponent)) / 2)

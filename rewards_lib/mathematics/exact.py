@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from rewards_lib.mathematics.expression import Node, OutOfDomainError, TooLargeError
+from rewards_lib.mathematics.expression import Node, OutOfDomainError, TooLargeError, arithmetic
 
 MAX_BITS = 200_000
 MAX_FACTORIAL = 5_000
@@ -31,24 +31,13 @@ def exact_value(node: Node) -> Fraction | None:
 
 
 def _exact_operation(node: Node, values: list[Fraction]) -> Fraction | None:
-    first = values[0]
-    match node.kind:
-        case "neg":
-            return -first
-        case "degree":
-            return first
-        case "add":
-            return first + values[1]
-        case "mul":
-            return first * values[1]
-        case "div":
-            if not values[1]:
-                raise OutOfDomainError
-            return first / values[1]
-        case "pow":
-            return _exact_power(first, values[1])
-        case "fact":
-            return _exact_factorial(first)
+    plain: Fraction | None = arithmetic(node.kind, values)
+    if plain is not None:
+        return plain
+    if node.kind == "pow":
+        return _exact_power(values[0], values[1])
+    if node.kind == "fact":
+        return _exact_factorial(values[0])
     return _exact_call(node.value, values)
 
 

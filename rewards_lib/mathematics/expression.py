@@ -6,6 +6,7 @@ Invariant: a text is read whole or not at all, and nesting is bounded before it 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -42,6 +43,27 @@ class Node:
         """The free letters of the expression."""
         own = frozenset({self.value}) if self.kind == "sym" else frozenset()
         return own.union(*(arg.symbols() for arg in self.args))
+
+
+def arithmetic(kind: str, values: Sequence[Any]) -> Any:
+    """Compute a sum, product, quotient or negative, of Fractions or in mpmath; None for another kind of operation.
+
+    Raises ``OutOfDomainError`` for a division by zero.
+    """
+    match kind:
+        case "neg":
+            return -values[0]
+        case "degree":
+            return values[0]
+        case "add":
+            return values[0] + values[1]
+        case "mul":
+            return values[0] * values[1]
+        case "div":
+            if values[1] == 0:
+                raise OutOfDomainError
+            return values[0] / values[1]
+    return None
 
 
 _TOKEN = re.compile(
@@ -163,6 +185,9 @@ class _Parser:
             elif lexeme in ("/", r"\over"):
                 self.take()
                 node = Node("div", None, (node, self.product_operand()))
+            elif lexeme == r"\choose":
+                self.take()
+                node = Node("call", "binom", (node, self.product_operand()))
             elif self.starts_factor():
                 if self.kind() == "number" and self.tokens[start - 1][0] == "number":
                     raise UnreadableError("two numbers side by side")
@@ -175,7 +200,7 @@ class _Parser:
     def starts_factor(self) -> bool:
         lexeme, kind = self.peek(), self.kind()
         if kind == "command":
-            return lexeme not in (r"\over", r"\cup", r"\cap", r"\in", r"\pm", r"\mp")
+            return lexeme not in (r"\over", r"\choose", r"\cup", r"\cap", r"\in", r"\pm", r"\mp")
         return kind in ("number", "letter", "word") or lexeme in ("(", "[", "{") or (lexeme == "|" and not self.in_bars)
 
     in_bars = False
@@ -291,9 +316,9 @@ class _Parser:
         return node if exponent is None else Node("pow", None, (node, exponent))
 
     def operand(self) -> Node:
-        r"""What a function without brackets applies to: ``\sin 2x`` is the sine of 2x."""
+        r"""What a function applies to: ``\sin 2x`` is the sine of 2x, ``\sin(x)^2`` the square of a sine."""
         if self.peek() in ("(", "["):
-            return self.power()
+            return self.atom()
         if self.peek() in ("-", "+"):
             return self.product()
         node = self.power()

@@ -9,12 +9,15 @@ import re
 
 from rewards_lib.contract import sentence
 from rewards_lib.extraction import Extraction, found, graded_start, last_box_run, numbers
+from rewards_lib.mathematics.relations import last_side
+from rewards_lib.mathematics.units import is_known_unit
 
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$((?:\\\$|[^$])+?)(?<!\\)\$|\\\[(.+?)\\\]|\\\((.+?)\\\)", re.DOTALL)
-_FINAL = re.compile(r"\bfinal answer\s*(?:is|:)|\banswer is\b|答案[是为：:]", re.IGNORECASE)
+_FINAL = re.compile(r"(?:\bfinal answer\s*(?:is|:)|\banswer is\b|答案[是为：:])[\s:*]*", re.IGNORECASE)
+_GOES_ON = re.compile(r"\s*(?:=|,|and\b|or\b|[和或、])")
 _STATED = re.compile(r"(?:\bis|\bare|\bapproximately|\bby|[:=]|是|为)\s*\\?\$?\s*$")
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_COMMAND = re.compile(r"\\[A-Za-z]+")
+_COMMAND = re.compile(r"\\[A-Za-z]+|(?<=\d)(?:or|and)(?![a-z])")
 _TAIL = 20_000  # the last expression is looked for in the last characters only, to stay linear
 _PROSE_WORDS = 6
 
@@ -32,6 +35,8 @@ def last_expression(text: str, after_think: bool) -> Extraction:
         body = text[start:]
         return found(text, start + len(body) - len(body.lstrip()), start + len(body.rstrip()))
     final = _last(_FINAL, text, start)
+    if final and (formula := _FORMULA.match(text, final.end())) and not _GOES_ON.match(text, formula.end()):
+        return _last_side(text, *formula.span(formula.lastindex or 0))
     for place in (final.end(), start) if final else (start,):
         answer = _last_in(text, place)
         if answer is not None:
@@ -55,14 +60,71 @@ def _last(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | No
 def _last_in(text: str, start: int) -> Extraction | None:
     formula = _last(_FORMULA, text, start)
     last = None
-    for number in numbers(text, formula.end() if formula else start):
+    behind = formula.end() if formula else start
+    for number in numbers(text, behind):
         if number.span and (formula is None or _STATED.search(text[max(0, number.span[0] - 24) : number.span[0]])):
-            last = number
-    if last is not None:
+            last = _whole_decimal(text, number)
+    if formula is None:
+        return _measure(text, behind) or last
+    if last is not None or formula.lastindex is None:
         return last
-    if formula is None or formula.lastindex is None:
+    return _last_side(text, *formula.span(formula.lastindex))
+
+
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,$")
+_MEASURE = re.compile(r"(?<![\w.,])[-+]?\d[\d,]*(?:\.\d+)?(?P<unit>[A-Za-z]{1,4})[²³]?(?!\w)")
+_APPROXIMATELY = re.compile(r"\\approx(?![A-Za-z])|≈")
+
+
+def _whole_decimal(text: str, number: Extraction) -> Extraction:
+    """Take the digits before a decimal comma along: ``2,74``, which ``numbers`` takes for two."""
+    start, end = number.span or (0, 0)
+    head = _DECIMAL_COMMA.search(text, max(0, start - 20), start)
+    return found(text, head.start(), end) if head else number
+
+
+def _measure(text: str, start: int) -> Extraction | None:
+    """Find a last number that a known unit touches, behind any other number: ``1,000.99m²``."""
+    last = _last(_MEASURE, text, start)
+    if last is None or not is_known_unit(last["unit"]):
         return None
-    return found(text, *formula.span(formula.lastindex))
+    plain = _last_number(text, start)
+    return None if plain and plain[0] > last.start() else found(text, *last.span())
+
+
+def _last_number(text: str, start: int) -> tuple[int, int] | None:
+    span = None
+    for number in numbers(text, start):
+        span = number.span
+    return span
+
+
+def _last_side(text: str, start: int, end: int) -> Extraction:
+    r"""Narrow a formula to what its chain of equalities comes to: ``x = 5+6 = 11 \approx 10.9`` to 11."""
+    side = last_side(text[start:end])
+    if side is None:
+        return found(text, start, end)
+    rough = _APPROXIMATELY.search(side)
+    side = side[: rough.start()].strip() if rough else side
+    at = text.rindex(side, start, end)
+    return found(text, at, at + len(side))
+
+
+_STATEMENT = re.compile(
+    r"\s*(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
+    r"(?:answer\s*(?:is\s*:?|[:：])|option(?=\s+\(?[A-Z]\)?\s*$))\s*|\s*(?:所以)?(?:最终)?答案(?:是|为|[:：])[:：]?\s*|\s*选项?(?=\s*\(?[A-Z]\)?\s*$)",
+    re.IGNORECASE,
+)
+
+
+def stated_answer(answer: str) -> str:
+    """What an answer says behind "the answer is" or 答案是 at its beginning; the answer itself where it says no such.
+
+    >>> stated_answer("The answer is 5"), stated_answer("答案：5"), stated_answer("选 C"), stated_answer("5")
+    ('5', '5', 'C', '5')
+    """
+    match = _STATEMENT.match(answer)
+    return answer[match.end() :] or answer if match else answer
 
 
 def stated_truth(truth: str) -> str:
@@ -73,7 +135,7 @@ def stated_truth(truth: str) -> str:
     """
     if "boxed" in truth:
         run = last_box_run(truth)
-        return ", ".join(box.text or "" for box in run) or truth
+        return ", ".join(box.text or "" for box in run) or truth.rpartition("boxed{")[2]
     if len(truth) < 40 or len(_WORD.findall(_COMMAND.sub("", _FORMULA.sub(" ", truth)))) < _PROSE_WORDS:
         return truth
     if not _FORMULA.search(truth):

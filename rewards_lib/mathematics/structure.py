@@ -1,4 +1,4 @@
-r"""Answers that are more than one value: lists, sets, tuples, intervals, matrices, ratios, equations, relations.
+r"""Answers that are more than one value: lists, sets, tuples, intervals, matrices, ratios.
 
 Invariant: structures are compared element by element, every element is needed and none may be added.
 """
@@ -10,28 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rewards_lib.mathematics.text import compact, fold_words, inside, split_top
+from rewards_lib.mathematics.matrices import read_matrix
+from rewards_lib.mathematics.text import JOIN, compact, fold_words, inside, split_top
 
 Compare: TypeAlias = Callable[[str, str], bool | None]
 """Compares two elements: True, False, or None when it cannot tell."""
 
-_EMPTY = re.compile(r"\\emptyset|\\\{\\\}|no(?:real)?(?:solutions?|roots?)|none|无解|空集|无实数?[解根]|noreal")
+_EMPTY = re.compile(
+    r"\\emptyset|\\\{\\\}|(?:there(?:is|are)|has)?no(?:real)?(?:solutions?|roots?)(?:exists?)?|none|noreal"
+    r"|(?:原?方程)?(?:无解|无实数?[解根]|没有(?:实数)?[解根])|空集"
+)
 _UNDEFINED = re.compile(r"undefined|doesnotexist|dne|不存在|无定义|未定义")
-_JOIN = (
-    r",|;|\\text\{\s*(?:and|or|和|或|及|与)\s*,?\s*\}|\\(?:vee|wedge)(?![A-Za-z])"
-    r"|(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])|[和或及与]"
-)
-_RELATION = r"<=|>=|!=|<|>"
-_NAME = r"(?:\\angle ?)?(?:[A-Za-z]{1,3}|\\[a-z]+)(?:_\{?\w+\}?)?'*(?:\([A-Za-z](?:,[A-Za-z])*\))?"
-_MEASURE = r"(?=[^=]*[A-Z])(?:[A-Z](?:_\{?\w+\}?)?|[|:/{}\s]|\\(?:frac|angle|triangle|overline)(?![A-Za-z]))+"
-"""A measure named by points, as geometry does: ``|AB|``, ``\\frac{NO}{BO}``, ``S_1:S_2``."""
-_NAMED = re.compile(rf"\s*(?:{_NAME}|{_MEASURE}|\([A-Za-z](?:\s*,\s*[A-Za-z])+\)|\\text\{{[^{{}}]*\}})\s*")
-_LETTER = re.compile(r"-?(?:[A-Za-z]|\\[a-z]+)(?:_\{?\w\}?)?(?:\([a-z]\))?")
-_BASE = re.compile(r"\(?([0-9A-Fa-f]+)\)?_\{?(\d+)\}?")
-_MATRIX = re.compile(
-    r"(?P<factor>.*?)\\begin\{[pbBv]?(?:small)?matrix\}(?P<body>.*)\\end\{[pbBv]?(?:small)?matrix\}", re.DOTALL
-)
-_BARS = re.compile(r"\\begin\{[vV]matrix\}")
+_BASE = re.compile(r"\(?([0-9A-Fa-f]+)\)?_\{?\(?(\d+)\)?\}?")
 
 
 _MANY = 40
@@ -78,7 +68,9 @@ def special_value(text: str) -> str | None:
     if _UNDEFINED.fullmatch(words):
         return "undefined"
     return (
-        "all reals" if re.fullmatch(r"\\mathbbr|\\r|allrealnumbers|\(?-\\infty,\+?\\infty\)?|全体实数", words) else None
+        "all reals"
+        if re.fullmatch(r"\\mathbbr|\\r|allrealnumbers|\(?-\\infty,\+?\\infty\)?|全体实数|一切实数", words)
+        else None
     )
 
 
@@ -109,24 +101,32 @@ class Collection:
 
 def read_collection(text: str) -> Collection | None:
     """Read a normalised text as a collection; None when it is one value."""
-    if (matrix := _read_matrix(text)) is not None:
-        return matrix
+    if (matrix := read_matrix(text)) is not None:
+        return Collection("matrix", matrix.cells, matrix.shape)
     parts = split_top(text, r"\\cup(?![A-Za-z])")
     if len(parts) > 1:
         return Collection("union", tuple(parts))
-    items = [item for item in split_top(text, _JOIN) if item]
+    items = [item for item in split_top(text, JOIN) if item]
     if len(items) > 1:
         return Collection("list", _expanded(items))
     if (body := inside(text, r"\{", r"\}")) is not None:
-        return Collection("set", _expanded([item for item in split_top(body, _JOIN) if item]))
-    if (bracketed := _read_bracketed(text)) is not None:
+        return Collection("set", _expanded([item for item in split_top(body, JOIN) if item]))
+    if (bracketed := _read_bracketed(_turned_brackets(text))) is not None:
         return bracketed
     if re.search(r"\\pm|\\mp", text) and len(both := _expanded([text])) > 1:
         return Collection("list", both)
     return _read_ratio(text)
 
 
+def _turned_brackets(text: str) -> str:
+    """Write ``]a,b[``, as French school books do, as ``(a,b)``."""
+    if text.startswith("]"):
+        text = "(" + text[1:]
+    return text[:-1] + ")" if text.endswith("[") else text
+
+
 def _read_bracketed(text: str) -> Collection | None:
+    text = re.sub(r"^[A-Z](?=\()", "", text)  # a point by its name: P(1,2)
     for opening in ("(", "["):
         for closing in (")", "]"):
             if not (text.startswith(opening) and text.endswith(closing)):
@@ -148,18 +148,6 @@ def _expanded(items: Sequence[str]) -> tuple[str, ...]:
         else:
             values.append(item)
     return tuple(value.removeprefix("+").strip() for value in values)
-
-
-def _read_matrix(text: str) -> Collection | None:
-    match = _MATRIX.fullmatch(text)
-    if match is None or _BARS.search(text):
-        return None
-    rows = [split_top(row, "&") for row in re.split(r"\\\\(?:\[[^\]]*\])?", match["body"]) if row.strip()]
-    if not rows or len({len(row) for row in rows}) != 1:
-        return None
-    factor = match["factor"].strip().removesuffix("*").strip()
-    cells = [f"({factor})*({cell})" if factor not in ("", "-") else f"{factor}({cell})" for row in rows for cell in row]
-    return Collection("matrix", tuple(cells), (len(rows), len(rows[0])))
 
 
 def _read_ratio(text: str) -> Collection | None:
@@ -189,97 +177,3 @@ def equal_collections(truth: Collection, answer: Collection, compare: Compare) -
 def _proportional(first: Sequence[str], second: Sequence[str], compare: Compare) -> bool:
     pairs = zip(first[1:], second[1:], strict=True)
     return all(compare(f"({first[0]})*({b})", f"({second[0]})*({a})") for a, b in pairs)
-
-
-# --- equations and relations ---------------------------------------------------------------------------------------
-
-
-_EQUALS = r"(?<![<>!])=|\\in(?![A-Za-z])"
-
-
-def name_of(text: str) -> str:
-    """The lone name before an equals sign, without blanks; empty when there is none."""
-    first = split_top(text, _EQUALS)[0]
-    return compact(first) if _NAMED.fullmatch(first) else ""
-
-
-def without_name(text: str) -> str | None:
-    r"""Take a lone name off: ``x = 5``, ``5 = x``, ``f(x) = ..``, ``(x,y) = ..``, ``x \in``; None without one."""
-    parts = split_top(text, _EQUALS)
-    if len(parts) != 2:
-        return None
-    if _NAMED.fullmatch(parts[0]):
-        return parts[1]
-    return parts[0] if _NAMED.fullmatch(parts[1]) else None
-
-
-def values_of_chain(text: str) -> list[str]:
-    r"""The sides of ``x = 2\times5 = 10`` that are values, the lone name left out; all must agree."""
-    parts = split_top(text, _EQUALS)
-    if _NAMED.fullmatch(parts[0]):
-        return parts[1:]
-    return parts[:-1] if len(parts) == 2 and _NAMED.fullmatch(parts[1]) else parts
-
-
-_SET_BUILDER = re.compile(r"\\\{\s*[A-Za-z]\s*(?:\\in\s*(?:\\mathbb\s*\{?R\}?|\\R)\s*)?[|:](?P<condition>.+)\\\}")
-
-
-def without_builder(text: str) -> str:
-    r"""Write ``\{x | x > 2\}`` as its condition; anything else stays as it is."""
-    match = _SET_BUILDER.fullmatch(text)
-    return match["condition"].strip() if match else text
-
-
-def equation_sides(text: str) -> tuple[str, str] | None:
-    """Cut an equation at its only equals sign; None when it has none or several."""
-    parts = split_top(text, r"(?<![<>!])=")
-    return (parts[0], parts[1]) if len(parts) == 2 and all(parts) else None
-
-
-_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
-
-
-def read_relation(text: str) -> tuple[list[str], list[str]] | None:
-    """Cut a relation into sides and signs; None when there is no sign."""
-    sides = split_top(text, _RELATION)
-    if len(sides) < 2 or not all(sides):
-        return None
-    return sides, re.findall(_RELATION, text)
-
-
-def both_ways(relation: tuple[list[str], list[str]]) -> list[tuple[list[str], list[str]]]:
-    """A relation as it stands and read from the right."""
-    sides, signs = relation
-    return [(sides, signs), (sides[::-1], [_FLIPPED[sign] for sign in signs[::-1]])]
-
-
-def as_interval(text: str) -> str | None:
-    r"""Write a relation that bounds a lone letter as an interval: ``3 < x`` as ``(3,\infty)``.
-
-    A sign before the letter is allowed (``-x > -1``), a factor is unsolved work.
-    """
-    relation = read_relation(text)
-    if relation is None or "!=" in relation[1]:
-        return None
-    sides, signs = relation
-    if len(sides) == 2 and not _is_letter(sides[0]):
-        sides, signs = [sides[1], sides[0]], [_FLIPPED[signs[0]]]
-    if len(sides) == 2 and _is_letter(sides[0]):
-        value, sign = sides[1], signs[0]
-        if sides[0].startswith("-"):
-            value, sign = f"-({value})", _FLIPPED[sign]
-        if sign[0] == "<":
-            return f"(-\\infty,{value}{']' if '=' in sign else ')'}"
-        return f"{'[' if '=' in sign else '('}{value},\\infty)"
-    if len(sides) == 3 and _is_letter(sides[1]) and not sides[1].startswith("-") and signs[0][0] == signs[1][0]:
-        if signs[0][0] == ">":
-            sides, signs = sides[::-1], [_FLIPPED[sign] for sign in signs[::-1]]
-        return f"{'[' if '=' in signs[0] else '('}{sides[0]},{sides[2]}{']' if '=' in signs[1] else ')'}"
-    return None
-
-
-def _is_letter(text: str) -> bool:
-    return (
-        re.fullmatch(r"-?(?:[A-Za-z]|\\[a-z]+)(?:_\{?\w\}?)?(?:\([a-z]\))?", text.strip()) is not None
-        and "infty" not in text
-    )

@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from rewards_lib.extraction import fold_digits
+from rewards_lib.digits import fold_digits
 
 _SYMBOLS = {
     "−": "-", "–": "-", "‐": "-", "‑": "-", "﹣": "-", "×": "*", "·": "*", "⋅": "*", "∙": "*", "÷": "/", "∕": "/",
     "π": r"\pi ", "∞": r"\infty ", "≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "≠": "!=", "∪": r"\cup ", "∩": r"\cap ",
     "∈": r"\in ", "∅": r"\emptyset ", "√": r"\sqrt ", "°": r"\degree ", "±": r"\pm ", "θ": r"\theta ", "α": r"\alpha ",
-    "β": r"\beta ", "、": ",", "。": ".", "℃": r"\degree ", "′": "'", "’": "'", "¥": "元", "￥": "元",
-    "€": r"\text{euro}", "£": r"\text{pound}", "\u200b": "", "\u200c": "", "\u200d": "", "\ufeff": "", "\u2062": "",
+    "β": r"\beta ", "、": ",", "。": ".", "℃": r"\degree C", "′": "'", "’": "'", "¥": "元", "￥": "元",
+    "€": r"\text{euro}", "£": r"\text{sterling}", "∶": ":", "∛": r"\sqrt[3]",
+    "…": r"\ldots ", "⟨": "(", "⟩": ")", "\u200b": "", "\u200c": "", "\u200d": "", "\ufeff": "", "\u2062": "",
     "∠": r"\angle ", "△": r"\triangle ",
 }  # fmt: skip
 """Characters that stand for a command or an operator; full width ASCII is folded by rule."""
@@ -26,14 +27,17 @@ _COMMANDS = {
     "varnothing": r"\emptyset ",
     "degree": r"\degree ", "dots": r"\ldots ", "cdots": r"\ldots ", "dotsc": r"\ldots ", "lbrack": "[", "rbrack": "]",
     "lvert": "|", "rvert": "|", "vert": "|", "mid": "|", "colon": ":", "land": r"\text{and}", "lor": r"\text{or}",
-    "textdollar": r"\dollar ", "euro": r"\text{euro}", "percent": "%",
+    "textdollar": r"\dollar ", "euro": r"\text{euro}", "percent": "%", "langle": "(", "rangle": ")",
+    "pounds": r"\text{sterling}",
 }  # fmt: skip
 _DROPPED = re.compile(
     r"\\(?:left|right|middle)\s*\.(?!\d)|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|"
-    r"mathstrut|strut|[hv]?phantom\{[^{}]*\}|hspace\{[^{}]*\})(?![A-Za-z])|\$|(?<!\\)\\[()\[\]]"
+    r"mathstrut|strut|normalsize|small|large|Large|LARGE|huge|Huge)(?![A-Za-z])"
+    r"|\\(?:[hv]?phantom|hspace|(?:text)?color)\s*\{[^{}]*\}|\$|(?<!\\)\\[()\[\]]"
 )
+_MARKDOWN = re.compile(r"\*\*([^*]+)\*\*")
 _WRAPPER = re.compile(
-    r"\\(text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|mbox|hbox|operatorname|boldsymbol|bm)"
+    r"\\(text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|mbox|hbox|operatorname|boldsymbol|bm|underline)"
     r"\s*\{([^{}]*)\}"
 )
 _ARRAY = re.compile(r"[(\[]\s*\\begin\{array\}\{[^{}]*\}(.*?)\\end\{array\}\s*[)\]]", re.DOTALL)
@@ -56,29 +60,35 @@ def normalise(text: str) -> str:
     if "\\\\" in text and "\\begin" not in text:
         text = _DOUBLED.sub(r"\\", text)
     text = _plain_characters(text).replace(r"\$", r"\dollar ").replace(r"\%", "%")
-    text = re.sub(r"(?<=\d),?(?:\\[,!;: ]|\{,\}|~)\s*(?=\d{3}(?!\d))", "", text)
+    text = re.sub(r"(?<=\d)(?:,?(?:\\[,!;: ]|~)|\s*\{\s*,\s*\})\s*(?=\d{3}(?!\d))", "", text)
     text = re.sub(r"(?<!\\)\\[,;:! ]|~|\\(?:quad|qquad|enspace|thinspace|newline)(?![A-Za-z])", " ", text)
     text = _DROPPED.sub("", text)
+    text = _MARKDOWN.sub(r"\1", text) if text.startswith("**") else text
     text = _ARRAY.sub(r"\\begin{pmatrix}\1\\end{pmatrix}", text) if "{array}" in text else text
-    text = re.sub(r"(?<=\d)\s*pct(?![A-Za-z])", "%", text)
+    text = re.sub(r"(?<=\d)\s*(?:pct|per ?cent(?:age)?)(?![A-Za-z])", "%", text)
     text = _WRAPPER.sub(_unwrap, text)
-    text = _REPEATING.sub(_repeating_fraction, _SCALED.sub(_scale, text))
+    text = _CHOSEN.sub(_choice, _REPEATING.sub(_repeating_fraction, _SCALED.sub(_scale, text)))
     text = re.sub(r"\^\s*\{?\s*\\(?:circ|degree)(?![A-Za-z])\s*\}?", r"\\degree ", text)
     text = re.sub(r"\\([A-Za-z]+)", lambda m: _COMMANDS.get(m[1], m[0]), text)
     text = re.sub(r"\s+", " ", text).strip()
-    text = re.sub(r"(?:\s*[.,;](?<!\\[,;]))+$", "", text).strip()
+    text = re.sub(r"(?:\s*(?:[.,;](?<!\\[,;])|\\\\))+$", "", text).strip()
     return _join_thousands(text.removeprefix("=").strip())
 
 
 _SCALES = {
     "hundred": "10^{2}", "thousand": "10^{3}", "million": "10^{6}", "billion": "10^{9}", "trillion": "10^{12}",
-    "dozen": "12", "万": "10^{4}", "亿": "10^{8}",
+    "dozen": "12", "万": "10^{4}", "亿": "10^{8}", "百": "10^{2}", "千": "10^{3}",
 }  # fmt: skip
 _SCALED = re.compile(
     rf"(?<=[\d}}])\s*(?:\\text\{{\s*(?P<wrapped>{'|'.join(_SCALES)})s?(?P<rest>(?:\s[^{{}}]*)?)\}}"
-    rf"|(?P<plain>{'|'.join(_SCALES)})s?(?![A-Za-z]))"
+    rf"|(?P<plain>{'|'.join(_SCALES)})s?(?![A-Za-z分克米瓦卡焦帕伏百千万亿]))"
 )
-_REPEATING = re.compile(r"(?<!\d)(\d*)\.(\d*)\\(?:overline|dot)\s*(?:\{(\d{1,50})\}|(\d))")
+_REPEATING = re.compile(
+    r"(?<![\d.])(?P<whole>\d*)\.(?P<fixed>\d{0,50}?)"
+    r"(?:\\(?:overline|dot)\s*(?:\{(?P<barred>\d{1,50})\}|(?P<dotted>\d))|\((?P<bracketed>\d{1,50})\)"
+    r"|(?P<written>\d{1,12}?)(?P=written){2,}(?:\.\.\.|\s*\\ldots))"
+)
+_CHOSEN = re.compile(r"(?<![A-Za-z\\])(?P<kind>[CA])_\{?(?P<all>\d{1,4})\}?\^\{?(?P<some>\d{1,4})\}?")
 
 
 def _scale(match: re.Match[str]) -> str:
@@ -88,10 +98,19 @@ def _scale(match: re.Match[str]) -> str:
 
 
 def _repeating_fraction(match: re.Match[str]) -> str:
-    r"""Write ``0.1\overline{6}`` as a fraction."""
-    whole, fixed, cycle = match[1] or "0", match[2], match[3] or match[4]
+    r"""Write ``0.1\overline{6}``, ``0.1(6)`` and ``0.1666...`` as a fraction."""
+    whole, fixed = match["whole"] or "0", match["fixed"]
+    cycle = match["barred"] or match["dotted"] or match["bracketed"] or match["written"]
     bottom = (10 ** len(cycle) - 1) * 10 ** len(fixed)
     return rf"\frac{{{int(whole + fixed + cycle) - int(whole + fixed)}}}{{{bottom}}}"
+
+
+def _choice(match: re.Match[str]) -> str:
+    """Write ``C_5^2`` and ``A_5^2``, as Chinese school books count choices, by a binomial and by factorials."""
+    total, chosen = int(match["all"]), int(match["some"])
+    if chosen > total:
+        return match[0]
+    return rf"\binom{{{total}}}{{{chosen}}}" + (rf"*{chosen}!" if match["kind"] == "A" else "")
 
 
 def _plain_characters(text: str) -> str:
@@ -102,6 +121,10 @@ def _plain_characters(text: str) -> str:
         for c in text
         if _SYMBOLS.get(c) != ""
     )
+    text = re.sub(r"(?<=\d) ?([ckm]?m)(?=[²³](?!\w))", r"\\text{\1}", text)
+    text = re.sub(r"百分之\s*(-?\d+(?:\.\d+)?)", r"\1%", text)
+    text = re.sub(r"(\d+)\s*分之\s*(\d+)", r"\\frac{\2}{\1}", text)
+    text = re.sub(r"(?<=\d)\s*比\s*(?=\d)", ":", text)
     text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ]+", lambda m: "^{" + m[0].translate(_SUPERSCRIPTS) + "}", text)
     text = re.sub(r"[₀₁₂₃₄₅₆₇₈₉]+", lambda m: "_{" + m[0].translate(_SUBSCRIPTS) + "}", text)
     return fold_digits(text)[0]
@@ -127,7 +150,8 @@ UNIT_LETTERS = frozenset("mgshLlNJWVKAC")
 
 
 def _join_thousands(text: str) -> str:
-    """Write ``1,234`` and ``1 234`` without separators outside brackets; inside them a comma separates."""
+    """Write ``1,234``, ``1 234`` and ``1.234.567`` without separators; inside brackets a comma separates."""
+    text = re.sub(r"(?<![\d.,/^_])(?!0\.)\d{1,3}(?:\.\d{3}){2,}(?![\d.,/])", lambda m: m[0].replace(".", ""), text)
     if "," not in text and " " not in text:
         return text
     depths, depth = [], 0
@@ -154,6 +178,13 @@ def is_balanced(text: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
+
+
+JOIN = (
+    r",|;|\\text\{\s*(?:and|or|和|或|及|与)\s*,?\s*\}|\\(?:vee|wedge)(?![A-Za-z])"
+    r"|(?<![A-Za-z\\])(?:and|or)(?![a-z])|[和或及与]"
+)
+"""What stands between the values of a list."""
 
 
 def split_top(text: str, separator: str) -> list[str]:
@@ -204,6 +235,7 @@ def fold_words(text: str) -> str:
     """Fold a text answer: wrappers, case, white space, outer brackets and the final period are decoration."""
     text = re.sub(r"\\text\s*\{([^{}]*)\}", r"\1", text)
     text = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text)).strip().strip(".").strip()
+    text = re.sub(r"(?<=\d) (?=[^\W\d])|(?<=[^\W\d]) (?=\d)", "", text)
     text = text.removeprefix("(").removesuffix(")") if re.fullmatch(r"\([^()]*\)", text) else text
     return text.strip().casefold()
 
@@ -214,7 +246,9 @@ def is_text(text: str) -> bool:
     Letters that are usual variables multiply when there are two of them (``xy``), not when there are more.
     """
     words = re.sub(r"\\text\s*\{([^{}]*)\}", r"\1", text).strip()
-    if re.search(r"[\d\\^_=<>+*/|{}\[\]]", words):
+    if re.search(
+        r"[\d\\^_=<>+*/|{}\[\]]|(?<![A-Za-z])[A-Za-z]!|(?:sqrt|sin|cos|tan|cot|sec|csc|exp|log|ln)\s*\(", words
+    ):
         return False
     if "\\text" in text or re.search(r"[^\x00-\x7f]", words):
         return True

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from rewards_lib.mathematics.expression import Node, OutOfDomainError, TooLargeError, UnreadableError
+from rewards_lib.mathematics.expression import Node, OutOfDomainError, TooLargeError, UnreadableError, arithmetic
 
 DIGITS, MORE_DIGITS = 50, 110
 MAX_LOG2 = 2_000_000
@@ -182,26 +182,15 @@ def numeric_value(node: Node, point: Mapping[str, Fraction], *, is_real: bool = 
         case "const":
             return _constant(node.value)
     values = [numeric_value(arg, point, is_real=is_real) for arg in node.args]
-    first = values[0]
-    match node.kind:
-        case "neg":
-            return -first
-        case "degree":
-            return first
-        case "add":
-            return first + values[1]
-        case "mul":
-            return first * values[1]
-        case "div":
-            if values[1] == 0:
-                raise OutOfDomainError
-            return first / values[1]
-        case "pow":
-            return _power(first, values[1], is_real)
-        case "fact":
-            if abs(first) > 100_000:
-                raise TooLargeError
-            return _call(mp.factorial, first)
+    plain = arithmetic(node.kind, values)
+    if plain is not None:
+        return plain
+    if node.kind == "pow":
+        return _power(values[0], values[1], is_real)
+    if node.kind == "fact":
+        if abs(values[0]) > 100_000:
+            raise TooLargeError
+        return _call(mp.factorial, values[0])
     return _function(node, values, is_real)
 
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
-from rewards_lib.extraction import Extraction, fold_digits, graded_start, last_box, last_tag_body
+from rewards_lib.digits import fold_digits
+from rewards_lib.extraction import Extraction, graded_start, last_box, last_tag_body
 from rewards_lib.mathematics.numbers import read_number
 from rewards_lib.presets.grading import Missing, no_answer, read_field, shown, unusable
 from rewards_lib.presets.parameters import AFTER_THINK, field_path, number

@@ -9,7 +9,7 @@ from rewards_lib.contract import Completion, JsonObject, Sample, Score
 from rewards_lib.extraction import Extraction, graded_start, last_box_run
 from rewards_lib.mathematics.stated import last_expression
 from rewards_lib.presets.grading import graded_part, ground_truths, no_answer
-from rewards_lib.presets.parameters import ANSWER_FIELD, GRADING, extract_from, option, time_limit
+from rewards_lib.presets.parameters import ANSWER_FIELD, GRADING, extract_from, integer, option, time_limit
 from rewards_lib.presets.registry import Bilingual, Example, preset
 
 
@@ -47,6 +47,19 @@ from rewards_lib.presets.registry import Bilingual, Example, preset
             ),
             "either",
             ("either", "strict"),
+        ),
+        integer(
+            "rounding_digits",
+            Bilingual("Digits of a rounding", "舍入位数"),
+            Bilingual(
+                "A decimal also equals an exact value when it is its correct rounding to this many significant digits "
+                "or more: with 6, 0.333333 is 1/3 and 0.33 is not. Two decimals are equal only exactly.",
+                "小数若是精确值按这么多位（或更多）有效数字的正确舍入，也视为相等："
+                "取 6 时 0.333333 等于 1/3，0.33 不等。两个小数只有完全相同才相等。",
+            ),
+            6,
+            minimum=2,
+            maximum=30,
         ),
         *GRADING,
         time_limit(5.0),

@@ -19,7 +19,15 @@ def score_answer(params: JsonObject, part: Extraction, truths: Sequence[str]) ->
 
     Undecided, and so failed, is a comparison beyond the limits; so is one with no readable ground truth.
     """
-    decisions = [decide(truth, part.text or "", percent=params.get("percent", "either")) for truth in truths]
+    decisions = [
+        decide(
+            truth,
+            part.text or "",
+            percent=params.get("percent", "either"),
+            rounding_digits=params.get("rounding_digits", 6),
+        )
+        for truth in truths
+    ]
     verdicts = {decision.verdict for decision in decisions}
     if Verdict.EQUAL not in verdicts:
         if verdicts == {Verdict.UNREADABLE_TRUTH}:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rewards_lib.digits import fold_digits
 from rewards_lib.extraction import (
     METHODS,
     code_blocks,
     extract,
-    fold_digits,
     graded_start,
     last_box,
     last_box_run,
