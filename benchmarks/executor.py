@@ -1,4 +1,4 @@
-"""What the executor costs: the execution policy against plain Python, one run, a check, and items, all in one run.
+"""What the executor costs: the execution policy against plain Python, one run, a check, items and batches, in one run.
 
     python benchmarks/executor.py [--runs 150]
 
@@ -20,11 +20,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rewards_lib.contract import Completion, Payload, Sample
+from rewards_lib.contract import Completion, Payload, Sample, Score
 from rewards_lib.executor import Executor, FunctionSource, check_once
+from rewards_lib.executor.groups import arguments_of
 
 TURNS = 7
 ITEMS = 300
+GROUPS, GROUP_SIZE = 2_500, 8
 PAYLOAD = Payload(
     Sample(messages=({"role": "user", "content": "What is 2 + 2?"},), extra={"answer": "4"}),
     tuple(Completion(f"<think>two and two, try {n}</think>\nThe answer is \\boxed{{{n}}}") for n in range(8)),
@@ -153,6 +155,62 @@ def items_ratio(executor: Executor) -> float:
     return min(inside) / min(outside)
 
 
+THINKING = "First I add the two numbers, then I look at what is left over and check the sum once more. "
+BATCH_SOURCE = """
+import re
+from rl_types import RewardFunctionResult
+ANSWER = re.compile(r"\\\\boxed\\{([^{}]*)\\}")
+SHAPE = re.compile(r"\\A<think>.+?</think>\\s*[^<]+\\Z", re.DOTALL)
+def score(text, answer):
+    found = ANSWER.findall(text)
+    right = bool(found) and found[-1].strip() == answer
+    return (1.0 if right else 0.0) + (0.1 if SHAPE.match(text) else 0.0)
+def reward_fn(context, sample, completions):
+    texts = [completion["messages"][-1]["content"] for completion in completions]
+    return RewardFunctionResult([score(text, sample["extra"]["answer"]) for text in texts])
+"""
+
+
+def groups() -> list[Payload]:
+    """Groups of short chains of thought that end in a boxed number."""
+    return [
+        Payload(
+            Sample(messages=({"role": "user", "content": f"What is {n} + 2?"},), extra={"answer": str(n + 2)}),
+            tuple(
+                Completion(f"<think>{THINKING * 10}</think>\nSo it is \\boxed{{{n + k}}}.") for k in range(GROUP_SIZE)
+            ),
+        )
+        for n in range(GROUPS)
+    ]
+
+
+def batch_ratio(executor: Executor) -> tuple[float, float]:
+    """``run_functions`` against a plain loop in this process, and its seconds; least of turns.
+
+    The loop makes the same arguments from the same groups, calls the same function as plain Python and makes the same
+    scores. The two results must be equal.
+    """
+    payloads, namespace = groups(), {}
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "rewards_lib" / "executor" / "worker"))
+    exec(BATCH_SOURCE, namespace)
+    sys.path.pop(0)
+    function, source = namespace["reward_fn"], FunctionSource(BATCH_SOURCE)
+    executor.run_functions(source, payloads[:1])
+    inside, outside = [], []
+    for _ in range(TURNS):
+        start = time.perf_counter()
+        runs = executor.run_functions(source, payloads, group_seconds=5)
+        inside.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        plain = [
+            tuple(Score.scored(value) for value in function(**arguments_of(payload)).rewards) for payload in payloads
+        ]
+        outside.append(time.perf_counter() - start)
+        if [run.scores for run in runs] != plain:
+            raise SystemExit("the batch and the plain loop disagree")
+    return min(inside) / min(outside), min(inside)
+
+
 def main() -> int:
     """Measure, print, judge."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -178,7 +236,7 @@ def main() -> int:
                 line(f"policy / plain: {name}", ratio, "x", None)
             line("policy / plain: typical, median", statistics.median(ratios.values()), "x", 1.1)
             line("policy / plain: attributes in a loop", policy_ratio(guarded, plain, ATTRIBUTES), "x", 8)
-            for name, imports, needs, goal in (("light", "", "", 15), ("heavy", *HEAVY, 20)):
+            for name, imports, needs, goal in (("light", "", "", 10), ("heavy", *HEAVY, 15)):
                 function = FunctionSource(TRIVIAL.format(imports=imports), requirements=needs)
                 median, late = milliseconds(lambda f=function: guarded.run_function(f, PAYLOAD), runs)
                 line(f"one run, {name}: median", median, "ms", goal)
@@ -187,6 +245,9 @@ def main() -> int:
             line("check, warm: median", milliseconds(lambda: guarded.check(source), runs)[0], "ms", 15)
             line("check_once: median", milliseconds(lambda: check_once(source), 15)[0], "ms", 300)
             line("run_items / plain loop", items_ratio(guarded), "x", 1.5)
+            ratio, seconds = batch_ratio(guarded)
+            line(f"run_functions / plain loop, {GROUPS * GROUP_SIZE:,} completions", ratio, "x", 1.15)
+            line("the same: each completion", seconds / GROUPS / GROUP_SIZE * 1e6, "us", None)
     return 1 if missed else 0
 
 

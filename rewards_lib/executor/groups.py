@@ -10,6 +10,7 @@ import marshal
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from rewards_lib.contract import Finding, Isolation, Payload
@@ -51,7 +52,7 @@ class GroupsJob:
         self.limits = replace(limits, wall_seconds=max(limits.wall_seconds, group_seconds), cpu_seconds=86_400.0)
         self._seconds = group_seconds
         self._allow_hosts = allow_hosts
-        self._isolation = isolation
+        self._isolation = cache(isolation)
         self._findings: tuple[Finding, ...] = ()
         self._gateway: Gateway | None = None
         self._log_room = _MOST_LOG_BYTES

@@ -255,7 +255,7 @@ class RunChannel:
 
 def _decode(line: bytes) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
+        row = json.loads(line.decode())  # of bytes it would guess the encoding first
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None

@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from rewards_lib.contract import Finding, Isolation, NetworkCall, Score, Sentence, Status, sentence
@@ -175,9 +176,15 @@ def _score(entry: Any) -> Score:
     if isinstance(entry, (int, float)) and not isinstance(entry, bool):
         value = _finite(entry)
         if value is not None:
-            return Score.scored(value)
+            return _scored(value)
     words = read_words(_mapping(entry).get("why"))
     return Score.failed(words or sentence("the reward is not a finite number"))
+
+
+@lru_cache(4_096)
+def _scored(value: float) -> Score:
+    """Rewards are few numbers many times, and scores never change."""
+    return Score.scored(value)
 
 
 def _finite(value: float) -> float | None:
@@ -237,7 +244,7 @@ def _position(value: Any) -> int | None:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _list(value: Any) -> list[Any]:

@@ -40,7 +40,7 @@ def run_groups(request: Row) -> None:
         return
     emit({"ready": True, "findings": program.findings, "printed": printed()})
     for index, frame in enumerate(feed(), request["first"]):
-        state.restore(frame)
+        state.restore(frame, loggers=program.has_imported("logging"))
         signal.setitimer(signal.ITIMER_PROF, request["cpu_seconds"])  # the kernel's clock: over it the child is gone
         row = {"index": index, **_run_group(program, marshal.loads(frame))}  # noqa: S302  # the host's own words
         emit(row)

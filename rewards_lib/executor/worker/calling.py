@@ -47,7 +47,11 @@ class Program:
         """
         import threading
 
-        return sorted(set(self._gate.imported) - self._loaded) if threading.active_count() == 1 else []
+        return sorted(self._gate.imported - self._loaded) if threading.active_count() == 1 else []
+
+    def has_imported(self, module: str) -> bool:
+        """Whether the author's code imports a module by its name."""
+        return not self._guarded or module in self._gate.imported
 
     def load(self) -> dict[str, Any]:
         """Run the top level in a module of its own; returns its names. Raises what the author's code raises."""

@@ -101,8 +101,10 @@ class ImportGate:
         open_packages(packages)
         self.builtins = guarded_builtins(self)
         """The ``__builtins__`` of reward code."""
-        self.imported: list[str] = []
+        self.imported: set[str] = set()
         """Modules imported so far, for the zygote to keep warm."""
+        self._given: dict[tuple[str, tuple[str, ...]], _Facade] = {}
+        """What import statements got: a batch runs the same ones for each of its groups."""
 
     def facade(self, name: str, module: types.ModuleType) -> _Facade:
         """Return the one facade of a module, or raise when the module is not allowed."""
@@ -122,12 +124,19 @@ class ImportGate:
         if type(fromlist) is list:
             # datetime.strptime and its like pass a list, which no import statement does: hand out the real module
             return builtins.__import__(name, globals, locals, fromlist, level)
+        if (name, fromlist or ()) in self._given:
+            return self._given[name, fromlist or ()]
         if level:
             raise ImportError("relative imports are not available: reward code is a single file")
         if not is_allowed(name, self._packages):
             raise ImportError(self._refusal(name), name=name)
+        facade = self._import(name, fromlist)
+        self._given[name, fromlist or ()] = facade
+        return facade
+
+    def _import(self, name: str, fromlist: tuple[str, ...] | None) -> _Facade:
         module = importlib.import_module(name)
-        self.imported.append(name)
+        self.imported.add(name)
         if not fromlist:
             top = name.split(".", maxsplit=1)[0]
             return self.facade(top, sys.modules[top])
@@ -136,7 +145,7 @@ class ImportGate:
             if not hasattr(module, member) and is_allowed(submodule, self._packages):
                 try:
                     importlib.import_module(submodule)
-                    self.imported.append(submodule)
+                    self.imported.add(submodule)
                 except ImportError:
                     continue
         return self.facade(name, module)

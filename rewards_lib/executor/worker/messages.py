@@ -50,10 +50,16 @@ class Messages(list[Any]):
 
 
 def wrap_completion(completion: Any) -> Any:
-    """Give a completion messages that answer to both spellings; other shapes stay as they are."""
+    """Give a completion, which is the caller's to change, messages that answer to both spellings.
+
+    Other shapes stay as they are.
+    """
     if not isinstance(completion, dict) or "messages" not in completion:
         return completion
     messages = completion["messages"]
+    if type(messages) is list:
+        completion["messages"] = Messages(messages)
+        return completion
     if isinstance(messages, str):
         messages = [{"role": "assistant", "content": messages}]
     elif isinstance(messages, dict):

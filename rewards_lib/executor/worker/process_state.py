@@ -31,8 +31,11 @@ class ProcessState:
         self._filters = list(warnings.filters)
         self._lowest_descriptor = _lowest_descriptor()
 
-    def restore(self, entry: bytes) -> None:
-        """Put everything back, and seed random numbers from the entry itself, so that its place does not matter."""
+    def restore(self, entry: bytes, *, loggers: bool) -> None:
+        """Put everything back, and seed random numbers from the entry itself, so that its place does not matter.
+
+        ``loggers`` tells whether the author's code logs: looking through them all takes time.
+        """
         seed = zlib.crc32(entry)
         random.seed(seed)
         if "numpy.random" in sys.modules:
@@ -50,7 +53,8 @@ class ProcessState:
             warnings.filters[:] = self._filters  # type: ignore[index]
             warnings._filters_mutated()  # type: ignore[attr-defined]
         _stop_alarms()
-        _restore_loggers()
+        if loggers:
+            _restore_loggers()
 
     def is_left_dirty(self) -> bool:
         """Whether a group left something running or open that the next one would pay for."""

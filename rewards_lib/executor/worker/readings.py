@@ -6,6 +6,7 @@ Invariant: an entry that is not a finite number never becomes one; it becomes a 
 from __future__ import annotations
 
 import math
+from math import isfinite
 from typing import Any
 
 from .refusals import Words, sentence
@@ -75,7 +76,7 @@ def _read_rewards(rewards: Any, count: int) -> list[Any]:
                 count=count,
             )
         )
-    return [_read_number(entry) for entry in entries]
+    return [entry + 0.0 if type(entry) is float and isfinite(entry) else _read_number(entry) for entry in entries]
 
 
 def _read_number(entry: Any) -> Any:

@@ -18,12 +18,13 @@ from .refusals import Row
 RESULT_FD, FEED_FD = 3, 5
 _FEED_BYTES = 1 << 16
 _HEAD_BYTES = 4
+_encode = json.JSONEncoder(allow_nan=False).encode
 _written = {1: 0, 2: 0}
 
 
 def emit(row: Row) -> None:
     """Write one line to the result pipe. Raises TypeError or ValueError for what is no strict JSON."""
-    data = json.dumps(row, allow_nan=False).encode() + b"\n"
+    data = _encode(row).encode() + b"\n"
     while data:
         data = data[os.write(RESULT_FD, data) :]
 
