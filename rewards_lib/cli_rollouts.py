@@ -6,6 +6,7 @@ Invariant: standard output holds the JSON result alone; progress and advice go t
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from pathlib import Path
@@ -17,6 +18,8 @@ from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.strict_json import read_text
 
 if TYPE_CHECKING:
+    from rewards_lib.contract import JsonObject
+    from rewards_lib.rollouts import RewardTable, RolloutFile
     from rewards_lib.rollouts.tally import Tally
 
 _BAR_WIDTH = 24
@@ -148,10 +151,24 @@ def _analyze(options: argparse.Namespace) -> int:
     if options.what_if:
         wanted = {rule.name: rule.weight for rule in read_mix(read_text(options.what_if)).rules}
         table, weights = reweigh(table, wanted), {name: float(weight) for name, weight in wanted.items()}
-    print_result(analyze(table, right=options.right_from, weights=weights))
+    result = analyze(table, right=options.right_from, weights=weights)
+    print_result(result | {"advice": _advice(file, table, result)})
     _warn_of_journal(options.file)
     print_next(f"see the groups one by one on {CONSOLE_URL}/rollouts")
     return 0
+
+
+def _advice(file: RolloutFile, table: RewardTable, result: JsonObject) -> list[JsonObject]:
+    """What the figures speak for; the file does not tell which mix made them."""
+    from rewards_lib.rollouts.advice import advise
+    from rewards_lib.rollouts.group_statistics import group_table
+    from rewards_lib.rollouts.readiness import judge_readiness
+    from rewards_lib.rollouts.survey import survey
+
+    right = result["right_from"]
+    groups = group_table(table, right=math.inf if right is None else right)
+    readiness = judge_readiness(groups, unscored_share=result["unscored"] / result["rollouts"])
+    return [advice.to_json() for advice in advise(groups, readiness, survey(file), None)]
 
 
 def _add_compare(commands: Commands) -> None:

@@ -32,7 +32,18 @@ _FEW_ROWS = 10
 def analyze(
     table: RewardTable, *, right: float | None = None, weights: Mapping[str, float] | None = None
 ) -> JsonObject:
-    """Analyse the rewards of a file; the result is what ``analyze`` prints.
+    """Analyse the rewards of a file; the result is what ``analyze`` prints: the summary and every advantage.
+
+    Takes what ``summarize`` takes.
+    """
+    found = summarize(table, right=right, weights=weights)
+    return found | {"advantages": advantages_of(table, found["weights"])}
+
+
+def summarize(
+    table: RewardTable, *, right: float | None = None, weights: Mapping[str, float] | None = None
+) -> JsonObject:
+    """Sum up the rewards of a file, without anything that has an entry for each rollout.
 
     ``right`` is the reward from which a rollout counts as right, else half of the largest observed. ``weights``
     are the rules'; without them they are found from the rewards where that is certain.
@@ -59,7 +70,6 @@ def analyze(
         "metrics": {name: _metric(column) for name, column in table.metrics.items()},
         "correlations": correlations(table),
         "weights": weights,
-        "advantages": _advantages(table, weights),
         "slices": slices(table, threshold),
         "readiness": judge_readiness(groups, unscored_share=float(is_unscored.mean())).to_json(),
         "notes": [str(note) for note in _notes(table, groups, weights)],
@@ -145,7 +155,8 @@ def _variance(groups: GroupTable) -> JsonObject:
     }
 
 
-def _advantages(table: RewardTable, weights: Mapping[str, float] | None) -> JsonObject:
+def advantages_of(table: RewardTable, weights: Mapping[str, float] | None) -> JsonObject:
+    """Advantages of every rollout by algorithm, in order; None where there is no reward, no GDPO without weights."""
     found: dict[str, Numbers] = dict(advantages(table.rewards, table.group_of))
     if weights is not None and len(table.rules) > 1 and set(weights) == set(table.rules):
         found["gdpo"] = gdpo(table.rules, weights, table.rewards, table.group_of)
