@@ -19,10 +19,18 @@ from rewards_lib.agentic.simulation import Fate, Group, Phase, SimulatedRun, sim
 from rewards_lib.agentic.simulation_settings import Generation, Order, Policy, SimulationSettings
 from rewards_lib.agentic.simulation_summary import Comparison, SimulationSummary, compare_with_synchronous, summarise
 from rewards_lib.agentic.systems import SYSTEMS, System, settings_of
+from rewards_lib.agentic.token_credit import Strategy, credit_tokens
+from rewards_lib.agentic.token_track import Stretch, TokenTrack, lay_out
+from rewards_lib.agentic.tokenizers import BUILT_IN, SplitTexts, TokenPiece, pieces_from, split_by_bytes, split_by_words
+from rewards_lib.agentic.trajectory import WRITTEN, LoadedTrajectories, Part, TokenRecord, Trajectory
+from rewards_lib.agentic.trajectory_files import read_trajectories
+from rewards_lib.agentic.traps import find_group_traps, find_traps
 
 __all__ = [
     "ALGORITHMS",
+    "BUILT_IN",
     "SYSTEMS",
+    "WRITTEN",
     "Algorithm",
     "AsyncRolloutBuffer",
     "BufferClosedError",
@@ -31,14 +39,23 @@ __all__ = [
     "Fate",
     "Generation",
     "Group",
+    "LoadedTrajectories",
     "LossMode",
     "Order",
+    "Part",
     "Phase",
     "Policy",
     "SimulatedRun",
     "SimulationSettings",
     "SimulationSummary",
+    "SplitTexts",
+    "Strategy",
+    "Stretch",
     "System",
+    "TokenPiece",
+    "TokenRecord",
+    "TokenTrack",
+    "Trajectory",
     "Versioned",
     "aggregate_loss",
     "areal_capacity",
@@ -48,11 +65,19 @@ __all__ = [
     "assign_reward_uniform",
     "build_loss_mask",
     "compare_with_synchronous",
+    "credit_tokens",
+    "find_group_traps",
+    "find_traps",
     "group_advantages",
+    "lay_out",
     "mask_from_labels",
+    "pieces_from",
+    "read_trajectories",
     "settings_of",
     "shift_mask_for_clm",
     "simulate",
+    "split_by_bytes",
+    "split_by_words",
     "summarise",
     "verl_new_rollouts",
 ]
