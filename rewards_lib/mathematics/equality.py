@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from rewards_lib.mathematics import algebra
@@ -48,9 +49,9 @@ from rewards_lib.mathematics.structure import (
     read_time,
     special_value,
     unordered,
+    without_label,
 )
 from rewards_lib.mathematics.text import (
-    JOIN,
     compact,
     fold_words,
     has_words,
@@ -72,6 +73,7 @@ from rewards_lib.mathematics.values import (
 
 Percent: TypeAlias = Literal["either", "strict"]
 MAX_CHARACTERS = 20_000
+_REMEMBERED_CHARACTERS = 400
 _PRECISION = threading.RLock()
 """mpmath has one precision for the whole process; without the lock one thread would set another's back."""
 
@@ -110,6 +112,13 @@ def decide(
     """
     if len(answer) > MAX_CHARACTERS:
         return Decision(Verdict.EQUAL if truth.strip() == answer.strip() else Verdict.DIFFERENT, "identical")
+    compare = _decide if len(truth) + len(answer) <= _REMEMBERED_CHARACTERS else _decide.__wrapped__
+    return compare(truth, answer, percent, rounding_digits, use_algebra)
+
+
+@lru_cache(maxsize=1024)
+def _decide(truth: str, answer: str, percent: Percent, rounding_digits: int, use_algebra: bool) -> Decision:
+    """Decide, and remember: the completions of a group share a ground truth and often an answer."""
     wanted, value = normalise(stated_truth(truth)), normalise(stated_answer(answer))
     if not re.search(r"\w|\\[A-Za-z{]", wanted) or not is_balanced(wanted):
         return Decision(Verdict.UNREADABLE_TRUTH, "text")
@@ -125,6 +134,7 @@ def decide(
     return Decision(Verdict.EQUAL if is_equal else Verdict.DIFFERENT, comparison.layer, *read)
 
 
+@lru_cache(maxsize=64)
 def names_several(truth: str) -> bool:
     """Tell whether a ground truth names several values, as ``2, 3`` does."""
     collection = read_collection(_unwrapped(normalise(stated_truth(truth))))
@@ -162,7 +172,7 @@ class _Comparison:
             seen = read(truth), read(answer)
             if any(seen):
                 return seen[0] == seen[1]
-        labelled = _labelled(truth, answer)
+        labelled = without_label(truth, answer)
         if labelled is not None:
             return self.compare(*labelled)
         wanted, found = read_collection(truth), read_collection(answer)
@@ -330,22 +340,6 @@ class _Comparison:
 
 _DECIMAL_COMMA = r"-?\d*\.\d+", r"-?\d+,\d+"
 """A decimal with a point on one side makes a lone comma on the other side one, too."""
-
-
-_LABELLED = re.compile(rf"\(?(?P<letter>[A-J])[).:]\s*(?!\(?[A-J]\b)(?P<value>(?:(?!{JOIN}|[A-J][).:]).)+)", re.DOTALL)
-"""One choice with its value; what names a second choice is no choice."""
-_LETTER = re.compile(r"\(?[A-J]\)?")
-
-
-def _labelled(truth: str, answer: str) -> tuple[str, str] | None:
-    r"""Drop the label or the value of a choice, ``(B) 5``, where the other side has one of the two only."""
-    sides = _LABELLED.fullmatch(truth), _LABELLED.fullmatch(answer)
-    if bool(sides[0]) == bool(sides[1]):
-        return None
-    match, other = (sides[0], answer) if sides[0] else (sides[1], truth)
-    assert match is not None  # noqa: S101 -- one of the two matched
-    kept = match["letter"] if _LETTER.fullmatch(other) else match["value"]
-    return (kept, answer) if sides[0] else (truth, kept)
 
 
 def _prepared(text: str) -> str:

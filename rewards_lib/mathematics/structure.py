@@ -177,3 +177,19 @@ def equal_collections(truth: Collection, answer: Collection, compare: Compare) -
 def _proportional(first: Sequence[str], second: Sequence[str], compare: Compare) -> bool:
     pairs = zip(first[1:], second[1:], strict=True)
     return all(compare(f"({first[0]})*({b})", f"({second[0]})*({a})") for a, b in pairs)
+
+
+_LABELLED = re.compile(rf"\(?(?P<letter>[A-J])[).:]\s*(?!\(?[A-J]\b)(?P<value>(?:(?!{JOIN}|[A-J][).:]).)+)", re.DOTALL)
+"""One choice with its value; what names a second choice is no choice."""
+_LETTER = re.compile(r"\(?[A-J]\)?")
+
+
+def without_label(truth: str, answer: str) -> tuple[str, str] | None:
+    r"""Drop the label or the value of a choice, ``(B) 5``, where the other side has one of the two only."""
+    sides = _LABELLED.fullmatch(truth), _LABELLED.fullmatch(answer)
+    if bool(sides[0]) == bool(sides[1]):
+        return None
+    match, other = (sides[0], answer) if sides[0] else (sides[1], truth)
+    assert match is not None  # noqa: S101 -- one of the two matched
+    kept = match["letter"] if _LETTER.fullmatch(other) else match["value"]
+    return (kept, answer) if sides[0] else (truth, kept)
