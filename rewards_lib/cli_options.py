@@ -16,9 +16,16 @@ MOST_SECONDS = 3600
 
 
 def add_run_options(command: argparse.ArgumentParser) -> None:
-    """Add ``--time-limit`` and ``--allow-host``: what a run of a custom function may take and reach."""
+    """Add ``--time-limit``, ``--allow-host`` and ``--secret``: what a run of a custom function may take and reach."""
     command.add_argument("--time-limit", type=float, metavar="S", help="seconds a call of a function may take (30)")
     add_allow_host(command)
+    command.add_argument(
+        "--secret",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a value for os.environ of functions, from the variable NAME or the console's secrets; may be repeated",
+    )
 
 
 def add_allow_host(command: argparse.ArgumentParser) -> None:
@@ -30,6 +37,13 @@ def add_allow_host(command: argparse.ArgumentParser) -> None:
         metavar="H",
         help="a host functions may reach: host, host:port or *.suffix; may be repeated",
     )
+
+
+def secrets_of(options: argparse.Namespace) -> tuple[tuple[str, str | None], ...]:
+    """The names and values that ``--secret`` asks for. Raises NotFoundError for one that has no value."""
+    from rewards_lib.store.secrets import find_secret
+
+    return tuple((name, find_secret(name)) for name in options.secret)
 
 
 def limits_of(options: argparse.Namespace) -> Limits | None:

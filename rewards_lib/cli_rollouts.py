@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewards_lib.cli_options import Commands, add_run_options, limits_of
+from rewards_lib.cli_options import Commands, add_run_options, limits_of, secrets_of
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.strict_json import read_text
@@ -73,7 +73,8 @@ def _mix_and_resolver(options: argparse.Namespace) -> tuple[Any, Any]:
     from rewards_lib.store import Store
 
     mix = read_mix(read_text(options.mix))
-    return mix, resolver(folder=options.mix.parent, store=Store, allow_hosts=options.allow_host)
+    secrets = secrets_of(options)
+    return mix, resolver(folder=options.mix.parent, store=Store, allow_hosts=options.allow_host, secrets=secrets)
 
 
 # --- score ---------------------------------------------------------------------------------------------------------

@@ -17,16 +17,18 @@ from rewards_lib.executor import FunctionSource, limits_from
 from rewards_lib.mix import Mix, Rule
 from rewards_lib.scoring import FunctionResolver, ResolvedFunction
 from rewards_lib.store import Store
+from rewards_lib.store.secrets import find_secret
 from rewards_lib.strict_json import read_text
 
 
 def resolver(
-    *, folder: Path | None = None, store: Callable[[], Store] | None = None, allow_hosts: Sequence[str] = ()
-) -> FunctionResolver:
+    *, folder: Path | None = None, store: Callable[[], Store] | None = None, allow_hosts: Sequence[str] = (),
+    secrets: Sequence[tuple[str, str | None]] = (),
+) -> FunctionResolver:  # fmt: skip
     """Find functions as files below ``folder`` first, then in the store, which is opened when it is first needed.
 
-    ``allow_hosts`` are allowed to every function on top of what its rule allows. The resolver raises NotFoundError
-    for a reference that leads nowhere and InputError for a file that cannot be read.
+    ``allow_hosts`` and ``secrets`` are given to every function on top of what it has of its own. The resolver raises
+    NotFoundError for a reference that leads nowhere and InputError for a file that cannot be read.
     """
 
     def resolve(rule: Rule) -> ResolvedFunction:
@@ -39,7 +41,12 @@ def resolver(
         hosts = (*found.source.allow_hosts, *rule.allow_hosts, *allow_hosts)
         return replace(
             found,
-            source=replace(found.source, requirements=requirements, allow_hosts=tuple(dict.fromkeys(hosts))),
+            source=replace(
+                found.source,
+                requirements=requirements,
+                allow_hosts=tuple(dict.fromkeys(hosts)),
+                secrets=tuple((dict(found.source.secrets) | dict(secrets)).items()),
+            ),
         )
 
     return resolve
@@ -57,14 +64,25 @@ def function_alone(name: str, found: ResolvedFunction) -> tuple[Mix, FunctionRes
 
 
 def from_content(name: str, content: JsonObject, *, version: str) -> ResolvedFunction:
-    """Make a function of what the store keeps: ``{"source", "requirements", "allow_hosts", "limits"?}``."""
+    """Make a function of what the store keeps: ``{"source", "requirements", "allow_hosts", "secrets"?, "limits"?}``.
+
+    ``secrets`` are names; the values are looked up here, and one that is not set fails the run, not this call.
+    """
     source = FunctionSource(
         source=str(content.get("source", "")),
         requirements=str(content.get("requirements", "")),
         allow_hosts=tuple(content.get("allow_hosts", ())),
+        secrets=tuple((str(entry), _secret_or_none(str(entry))) for entry in content.get("secrets", ())),
     )
     limits = limits_from(content) if content.get("limits") else None
     return ResolvedFunction(source, version=f"{name} · {version}", limits=limits)
+
+
+def _secret_or_none(name: str) -> str | None:
+    try:
+        return find_secret(name)
+    except (NotFoundError, InputError):
+        return None
 
 
 def draft_version(content: JsonObject) -> str:

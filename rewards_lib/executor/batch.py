@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from rewards_lib.contract import sentence
 from rewards_lib.executor.gateway import Gateway
 from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.redaction import Redaction
 from rewards_lib.executor.run_channel import RunChannel, RunEnd
 from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
@@ -49,6 +50,8 @@ class BatchJob(Protocol):
     """Modules that the zygote imports first."""
     limits: Limits
     """Of a child; the wall limit is for getting ready."""
+    redaction: Redaction
+    """What is kept out of everything the child says."""
 
     def gateway(self) -> Gateway | None:
         """The network of one child; None when it has none."""
@@ -107,8 +110,9 @@ class Batch:
         first, child = self._count, _Child()
         request = {**self._job.request, "first": first}
         with RunChannel(
-            zygote, self._job.kind, request, self._job.limits, gateway=self._job.gateway(), entries=self._frames()
-        ) as channel:
+            zygote, self._job.kind, request, self._job.limits, gateway=self._job.gateway(), entries=self._frames(),
+            redaction=self._job.redaction,
+        ) as channel:  # fmt: skip
             for row in channel.lines():
                 self._take(row, channel, child, is_first=self._count == first)
         end = channel.end

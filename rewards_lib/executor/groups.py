@@ -13,11 +13,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from rewards_lib.contract import Finding, Isolation, Payload
+from rewards_lib.contract import Finding, Isolation, NetworkCall, Payload
 from rewards_lib.executor.batch import Batch, Entry, Lease
 from rewards_lib.executor.gateway import Gateway
 from rewards_lib.executor.limits import Limits
-from rewards_lib.executor.results import FunctionRun
+from rewards_lib.executor.redaction import Redaction
+from rewards_lib.executor.results import FunctionRun, FunctionSource
 from rewards_lib.executor.run_channel import RunEnd
 from rewards_lib.executor.worker_report import WorkerReport, function_run, read_findings
 from rewards_lib.executor.zygotes import ZygoteProcess
@@ -43,7 +44,7 @@ class GroupsJob:
     preload: tuple[str, ...] = ()
 
     def __init__(
-        self, request: Mapping[str, Any], *, allow_hosts: tuple[str, ...], limits: Limits, group_seconds: float,
+        self, request: Mapping[str, Any], function: FunctionSource, *, limits: Limits, group_seconds: float,
         isolation: Callable[[], Isolation],
     ) -> None:  # fmt: skip
         self._group_limits = replace(limits, wall_seconds=group_seconds)
@@ -51,7 +52,8 @@ class GroupsJob:
         self.request: Mapping[str, Any] = {**request, "cpu_seconds": cpu_seconds}
         self.limits = replace(limits, wall_seconds=max(limits.wall_seconds, group_seconds), cpu_seconds=86_400.0)
         self._seconds = group_seconds
-        self._allow_hosts = allow_hosts
+        self._allow_hosts = function.allow_hosts
+        self.redaction = Redaction(function.environ.items())
         self._isolation = cache(isolation)
         self._findings: tuple[Finding, ...] = ()
         self._gateway: Gateway | None = None
@@ -121,9 +123,13 @@ class GroupsJob:
         for place in range(self._first_of_child, len(self._done)):
             report = self._done[place]
             if isinstance(report, WorkerReport):
-                report.network_calls = self._gateway.calls_of(place) if self._gateway is not None else ()
+                report.network_calls = self._calls_of(place)
                 self._done[place] = function_run(report, self._group_limits, self._isolation())
         self._first_of_child = len(self._done)
+
+    def _calls_of(self, place: int) -> tuple[NetworkCall, ...]:
+        calls = self._gateway.calls_of(place) if self._gateway is not None else ()
+        return tuple(map(self.redaction.call, calls))
 
     def _within_room(self, logs: str) -> str:
         self._log_room -= len(logs)

@@ -25,6 +25,7 @@ from rewards_lib.executor.groups import GroupsJob, arguments_of
 from rewards_lib.executor.items import ItemsJob
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.pool import ZygotePool
+from rewards_lib.executor.redaction import Redaction
 from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
 from rewards_lib.executor.run_channel import RunChannel
 from rewards_lib.executor.run_queue import RunQueue
@@ -92,7 +93,7 @@ class Executor:
         """
         limits = limits or Limits()
         try:
-            environment = self._environments.install(function.requirements)
+            environment = self._prepare(function)
         except (InputError, DependencyError) as error:
             return self._failed(payload, error)
         try:
@@ -120,16 +121,16 @@ class Executor:
         message = _program(function, environment, guarded=self._guarded) | arguments_of(payload)
         got = WorkerReport(len(payload.completions))
         with self._pool.lease(_function_plan(environment)) as zygote:
-            gateway = Gateway(function.allow_hosts)
+            gateway, redaction = Gateway(function.allow_hosts), Redaction(function.environ.items())
             try:
-                with RunChannel(zygote, "function", message, limits, gateway=gateway) as channel:
+                with RunChannel(zygote, "function", message, limits, gateway=gateway, redaction=redaction) as channel:
                     for row in channel.lines():
                         got.phase = str(row.get("phase", got.phase))
                         got.result = row.get("result", got.result)
                 got.end, got.logs = channel.end, channel.printed.take(limits.output_bytes)
             except WorkerUnavailableError:
                 got.end.worker_gone = True
-            got.network_calls = gateway.calls
+            got.network_calls = tuple(map(redaction.call, gateway.calls))
             imported = (got.result or {}).get("imported")
             if imported and zygote.is_alive:
                 _keep_warm(zygote, imported)
@@ -148,11 +149,11 @@ class Executor:
         """
         limits = limits or Limits()
         try:
-            environment = self._environments.install(function.requirements)
+            environment = self._prepare(function)
         except (InputError, DependencyError) as error:
             return [self._failed(payload, error) for payload in payloads]
         job = GroupsJob(
-            _program(function, environment, guarded=self._guarded), allow_hosts=function.allow_hosts, limits=limits,
+            _program(function, environment, guarded=self._guarded), function, limits=limits,
             group_seconds=group_seconds or limits.wall_seconds, isolation=self.isolation,
         )  # fmt: skip
         try:
@@ -160,6 +161,12 @@ class Executor:
                 return job.run(payloads, lambda: self._pool.lease(_function_plan(environment)))
         except BusyError as error:
             return [self._failed(payload, error) for payload in payloads]
+
+    def _prepare(self, function: FunctionSource) -> Environment:
+        """Have at hand what a function needs; raises InputError or DependencyError when that cannot be."""
+        for name in function.unset_secrets:
+            raise InputError("The secret {name} has no value here: set it on the Functions page.", name=name)
+        return self._environments.install(function.requirements)
 
     def _failed(self, payload: Payload, error: RewardConsoleError) -> FunctionRun:
         place = error.place
@@ -245,7 +252,10 @@ def _keep_warm(zygote: Any, imported: list[Any]) -> None:
 
 
 def _program(function: FunctionSource, environment: Environment, *, guarded: bool) -> dict[str, Any]:
-    return {"source": function.source, "packages": sorted(environment.packages), "guarded": guarded}
+    return {
+        "source": function.source, "packages": sorted(environment.packages), "environ": function.environ,
+        "guarded": guarded,
+    }  # fmt: skip
 
 
 def _forced_confinement(switches: dict[str, str]) -> tuple[WorkerPlan, ...] | None:

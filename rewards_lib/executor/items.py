@@ -14,6 +14,7 @@ from rewards_lib.contract import Json
 from rewards_lib.errors import ExecutionError, LimitError
 from rewards_lib.executor.batch import Batch, Entry, Lease
 from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.redaction import NO_SECRETS
 from rewards_lib.executor.results import ItemRun
 from rewards_lib.executor.run_channel import RunEnd
 from rewards_lib.executor.zygotes import ZygoteProcess
@@ -27,6 +28,7 @@ class ItemsJob:
     """One call of ``Executor.run_items``."""
 
     kind = "items"
+    redaction = NO_SECRETS
 
     def __init__(self, entry: str, *, limits: Limits, preload: Sequence[str]) -> None:
         self.request: Mapping[str, Any] = {"entry": entry}

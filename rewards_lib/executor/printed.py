@@ -5,7 +5,7 @@ Invariant: of each stream no more than ``keep_bytes`` wait here to be taken; wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 STREAMS = ("stdout", "stderr")
@@ -22,10 +22,12 @@ class _Piece:
 class Printed:
     """The two streams of a run, in the order in which they arrived."""
 
-    def __init__(self, keep_bytes: int) -> None:
+    def __init__(self, keep_bytes: int, clean: Callable[[str], str] = str) -> None:
+        """``clean`` is applied to every text that is taken."""
         self.received = dict.fromkeys(STREAMS, 0)
         """Bytes of each stream so far."""
         self._keep_bytes = keep_bytes
+        self._clean = clean
         self._taken = dict.fromkeys(STREAMS, 0)
         self._pieces: list[_Piece] = []
 
@@ -61,5 +63,5 @@ class Printed:
         hidden = sum(ends[name] - self._taken[name] - size[name] for name in STREAMS)
         self._pieces = left
         self._taken = {name: max(ends[name], self._taken[name]) for name in STREAMS}
-        text = b"".join(shown).decode("utf-8", "replace")
+        text = self._clean(b"".join(shown).decode("utf-8", "replace"))
         return text + (f"\n[{hidden} more bytes were printed and are not shown]\n" if hidden > 0 else "")

@@ -21,6 +21,18 @@ class FunctionSource:
     """The text of its requirements.txt."""
     allow_hosts: tuple[str, ...] = ()
     """Entries ``host`` (ports 80 and 443), ``host:port`` (exactly that) or ``*.suffix``."""
+    secrets: tuple[tuple[str, str | None], ...] = field(default=(), repr=False)
+    """Names and values that ``os.environ`` holds in a run; None for a value that is not set, which fails the run."""
+
+    @property
+    def unset_secrets(self) -> tuple[str, ...]:
+        """The names without a value."""
+        return tuple(name for name, value in self.secrets if value is None)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The variables of a run."""
+        return {name: value for name, value in self.secrets if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

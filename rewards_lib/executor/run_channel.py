@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from rewards_lib.executor.feed import Feed
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.printed import STREAMS, Printed
+from rewards_lib.executor.redaction import NO_SECRETS, Redaction
 from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
 _FLOOD_BYTES = 16 << 20
@@ -68,14 +69,15 @@ class RunChannel:
 
     def __init__(
         self, zygote: ZygoteProcess, kind: str, payload: dict[str, Any], limits: Limits, *,
-        gateway: Companion | None = None, entries: Iterator[bytes] | None = None,
+        gateway: Companion | None = None, entries: Iterator[bytes] | None = None, redaction: Redaction = NO_SECRETS,
     ) -> None:  # fmt: skip
-        self.printed = Printed(_FLOOD_BYTES if entries is not None else limits.output_bytes)
+        self.printed = Printed(_FLOOD_BYTES if entries is not None else limits.output_bytes, redaction.text)
         self.end = RunEnd()
         self._zygote = zygote
         self._limits = limits
         self._run_id = str(next(_run_ids))
         self._gateway = gateway
+        self._redaction = redaction
         self._feed: Feed | None = None
         self._tail = b""
         self._selector = selectors.DefaultSelector()
@@ -226,7 +228,7 @@ class RunChannel:
         for line in whole:
             row = _decode(line)
             if row is not None:
-                yield row
+                yield self._redaction.json(row)
 
     def _drop(self, name: str) -> None:
         number = self._ends.pop(name, None)

@@ -5,12 +5,14 @@ Invariant: whatever the author's code raises or returns becomes a row; only the 
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from . import replacements
 from .compiling import compile_source
 from .facades import ImportGate, plain_module, user_module
 from .messages import wrap_completion
@@ -25,6 +27,8 @@ class Program:
 
     def __init__(self, request: Row) -> None:
         emit({"phase": "compile"})
+        replacements.environ.update(request["environ"])
+        os.environ.update(request["environ"])  # for libraries, which read the real one
         self._guarded: bool = request.get("guarded", True)
         source: str = request["source"]
         self._code: CodeType | None
