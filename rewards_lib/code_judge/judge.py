@@ -1,0 +1,380 @@
+"""The judge: takes a submission, makes its program ready once, runs the tests side by side, and says the verdict.
+
+Invariant: what it returns is about the program alone. Whatever else goes wrong (a missing compiler, tests that cannot
+be fetched, an overloaded machine) is raised as an error of the family, and nobody can take it for a wrong answer.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from rewards_lib.code_judge import anonymous_files, checking, programs, toolchains
+from rewards_lib.code_judge.binary_cache import BinaryCache
+from rewards_lib.code_judge.cancellation import Cancellation
+from rewards_lib.code_judge.extraction import Program, extract_program
+from rewards_lib.code_judge.judging import broken_limit, ending, execution_of, judge_run, refuse_faults
+from rewards_lib.code_judge.languages import LANGUAGES
+from rewards_lib.code_judge.programs import ReadyProgram
+from rewards_lib.code_judge.runs import RunOrder, RunReport
+from rewards_lib.code_judge.submission import CodeRun, Submission
+from rewards_lib.code_judge.test_fetching import TestFetcher
+from rewards_lib.code_judge.test_lists import address_of, read_tests
+from rewards_lib.code_judge.verdicts import Execution, Judgement, TestCase, TestOutcome, Verdict, worst
+from rewards_lib.code_judge.workers import RunCancelledError, Worker, WorkerLostError, WorkerPlan, WorkerPool
+from rewards_lib.contract import Isolation, JsonObject, Sentence, Tier, sentence
+from rewards_lib.data_directory import data_directory
+from rewards_lib.errors import BusyError, DependencyError
+from rewards_lib.executor.run_queue import RunQueue
+
+MOST_SUBMISSIONS = 256
+"""Being judged or waiting, over everybody; one more is told that the judge is busy."""
+_WAIT_SECONDS = 600.0
+_judges: weakref.WeakSet[CodeJudge] = weakref.WeakSet()
+_T = TypeVar("_T")
+
+
+class CodeJudge:
+    """Owns the workers. Thread-safe; close it, or use it as a context manager."""
+
+    def __init__(
+        self, *, workers: int | None = None, home: Path | None = None, allow_hosts: Sequence[str] = (),
+        require: Tier | None = None, plans: Sequence[WorkerPlan] = (), most_submissions: int = MOST_SUBMISSIONS,
+    ) -> None:  # fmt: skip
+        folder = (home or data_directory()) / "code_judge"
+        self.workers = workers or os.cpu_count() or 1
+        self._pool = WorkerPool(toolchains.readable_anywhere(), require, plans)
+        self._queue = RunQueue(at_once=self.workers, most_waiting=1 << 20, wait_seconds=_WAIT_SECONDS, kept_free=0)
+        self._cache = BinaryCache(folder / "binaries")
+        self._fetcher = TestFetcher(folder / "tests", allow_hosts)
+        self._admitted = threading.BoundedSemaphore(most_submissions)
+        self._most_submissions = most_submissions
+        self._numbers = itertools.count()
+        self.judged = 0
+        self.used_languages: set[str] = set()
+        _judges.add(self)
+
+    # --- the outside -----------------------------------------------------------------------------------------------
+
+    def judge(self, submission: Submission, *, cancellation: Cancellation | None = None) -> Judgement:
+        """Judge a submission.
+
+        Raises InputError for unusable tests, ToolchainError for a language this machine lacks, UpstreamError and
+        HostRefusedError for tests that cannot be fetched, BusyError when there is too much to do, DependencyError
+        when programs cannot be run at all.
+        """
+        with self._admission() as caller:
+            started = time.monotonic()
+            toolchain = toolchains.need_toolchain(submission.language)
+            cases = self._cases(submission)
+            program = (
+                Program(submission.completion) if submission.is_program
+                else extract_program(submission.completion, submission.language)
+            )  # fmt: skip
+            found = Judgement(
+                Verdict.NO_CODE, len(cases), language=submission.language.name, code=program.code or "",
+                message=program.why, incomplete_fence=program.incomplete_fence, scoring=submission.scoring,
+            )  # fmt: skip
+            if program.code is not None:
+                run = _Judging(self, submission, cases, caller, cancellation)
+                found = run.judge(toolchain, program, found)
+            self.judged += 1
+            self.used_languages.add(submission.language.name)
+            return replace(found, wall_seconds=time.monotonic() - started, isolation=self.isolation())
+
+    def run_code(
+        self, request: CodeRun, *, cancellation: Cancellation | None = None
+    ) -> tuple[Execution | None, Execution | None, dict[str, bytes]]:
+        """Run a program once: how compiling went, how running went (None when it was not run), and its files."""
+        with self._admission() as caller:
+            toolchain = toolchains.need_toolchain(request.language)
+            program, compilation, _cached = self.make_ready(
+                toolchain, request.code, request.compile_seconds, caller, cancellation
+            )
+            if program is None:
+                return compilation, None, {}
+            placed = {name: anonymous_files.shared(content, "file") for name, content in request.files.items()}
+            try:
+                with anonymous_files.closing(*placed.values()):
+                    return compilation, *self._run_once(request, program, placed, caller, cancellation)
+            finally:
+                program.close()
+
+    def _run_once(
+        self, request: CodeRun, program: ReadyProgram, placed: dict[str, int], caller: str,
+        cancellation: Cancellation | None,
+    ) -> tuple[Execution, dict[str, bytes]]:  # fmt: skip
+        limits = program.limits(request.run_seconds, request.memory_mb)
+        order = program.order(limits, files=placed, fetch=request.fetch_files)
+        with self.run(order, request.stdin, caller, cancellation) as report:
+            refuse_faults(report)
+            broken = broken_limit(report, limits)
+            execution = execution_of(report, whole=True)
+            if broken and broken[0] is Verdict.TIME_LIMIT:
+                execution = replace(execution, code=None, timed_out=True)
+            elif broken and report.ended_by:
+                execution = replace(execution, code=report.code, stderr=f"{execution.stderr}{broken[1]}\n")
+            files = {name: anonymous_files.read_head(fd) for name, fd in report.fetched.items()}
+        return execution, files
+
+    def is_valid_python(self, source: str) -> bool:
+        """Whether a text is a Python program, found out where it can do no harm."""
+        chain = toolchains.need_toolchain(LANGUAGES["python"])
+        program = ReadyProgram(chain, anonymous_files.shared(f"if 0:\n pass\n{source}".encode()), "")
+        try:
+            order = program.order(program.limits(5.0, 1024))
+            order = replace(order, python={**(order.python or {}), "only_compile": True})
+            with self.run(order, "", "check", None) as report:
+                refuse_faults(report)
+                return not report.compile_error
+        finally:
+            program.close()
+
+    def isolation(self) -> Isolation:
+        """How programs are confined on this machine. Raises DependencyError where they cannot be run as required."""
+        return self._pool.isolation()
+
+    def health(self) -> JsonObject:
+        """What a monitor wants to know; starts a worker when none has been started yet."""
+        return {
+            "workers": self.workers, "running": self._queue.running, "waiting": self._queue.waiting,
+            "judged": self.judged, "workers_started": self._pool.started, "workers_replaced": self._pool.replaced,
+            "compile_cache": {"hits": self._cache.hits, "misses": self._cache.misses},
+            "isolation": self.isolation().to_json(), "toolchains": toolchains.found_languages(),
+        }  # fmt: skip
+
+    def replace_workers(self) -> None:
+        """Let every idle worker end; new ones start when they are needed."""
+        self._pool.drain()
+
+    def close(self) -> None:
+        """End the workers."""
+        self._pool.close()
+
+    def __enter__(self) -> CodeJudge:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    # --- for the judging of one submission -------------------------------------------------------------------------
+
+    def run(self, order: RunOrder, stdin: str, caller: str, cancellation: Cancellation | None) -> RunReport:
+        """Run one program on a worker; once more on a fresh one when the worker was lost on the way."""
+        content = anonymous_files.shared(stdin.encode("utf-8", "surrogatepass"), "stdin")
+        with anonymous_files.closing(content), self._queue.turn(caller):
+            for is_last in (False, True):
+                os.lseek(content, 0, os.SEEK_SET)
+                try:
+                    with self._worker() as worker:
+                        return worker.run(order, content, cancellation.descriptor if cancellation else None)
+                except RunCancelledError:
+                    raise BusyError("The request was cancelled. Nothing was judged.") from None
+                except WorkerLostError as error:
+                    if is_last:
+                        raise DependencyError("The worker was lost twice: {why}.", why=error.why) from None
+        raise AssertionError("unreachable: the second try returns or raises")
+
+    @contextmanager
+    def _worker(self) -> Iterator[Worker]:
+        worker = self._pool.borrow()
+        broken = True
+        try:
+            yield worker
+            broken = False
+        except RunCancelledError:
+            broken = False
+            raise
+        finally:
+            self._pool.give_back(worker, broken=broken)
+
+    def make_ready(
+        self, toolchain: toolchains.Toolchain, source: str, seconds: float, caller: str,
+        cancellation: Cancellation | None,
+    ) -> tuple[ReadyProgram | None, Execution | None, bool]:  # fmt: skip
+        """Compile where the language asks for it: the program (None on a compile error), how that went, and whether
+        it was found compiled.
+        """
+        if not toolchain.language.is_compiled:
+            content = anonymous_files.shared(source.encode("utf-8", "surrogatepass"), "source")
+            return ReadyProgram(toolchain, content, source), None, False
+        key = self._cache.key(*programs.cache_parts(toolchain, source))
+        with self._cache.making(key):
+            found = self._cache.find(key)
+            if found is not None:
+                return ReadyProgram(toolchain, found, source), Execution(0), True
+            return self._compile(toolchain, source, seconds, caller, cancellation, key)
+
+    def _compile(
+        self, toolchain: toolchains.Toolchain, source: str, seconds: float, caller: str,
+        cancellation: Cancellation | None, key: str,
+    ) -> tuple[ReadyProgram | None, Execution | None, bool]:  # fmt: skip
+        with (
+            programs.compile_order(toolchain, source, seconds) as order,
+            self.run(order, "", caller, cancellation) as report,
+        ):
+            refuse_faults(report)
+            execution = execution_of(report)
+            binary = report.fetched.pop(toolchain.language.artifact, None)
+            if binary is not None:
+                anonymous_files.seal(binary)
+                self._cache.keep(key, binary)
+                return ReadyProgram(toolchain, binary, source), execution, False
+            broken = broken_limit(report, order.limits)
+            if broken:
+                execution = replace(execution, code=execution.code or 1, stderr=f"{broken[1]}\n{execution.stderr}")
+            elif not execution.stderr:
+                execution = replace(execution, stderr=str(ending(report)))
+        return None, execution, False
+
+    @contextmanager
+    def _admission(self) -> Iterator[str]:
+        if not self._admitted.acquire(blocking=False):
+            raise BusyError(
+                "The code judge is busy: {most} submissions are being judged or wait. Nothing was judged; try again "
+                "soon.", most=self._most_submissions,
+            )  # fmt: skip
+        try:
+            yield f"submission {next(self._numbers)}"
+        finally:
+            self._admitted.release()
+
+    def _cases(self, submission: Submission) -> list[TestCase]:
+        address = address_of(submission.tests)
+        return read_tests(submission.tests) if address is None else self._fetcher.fetch(address)
+
+
+class _Judging:
+    """The judging of one submission."""
+
+    def __init__(
+        self, judge: CodeJudge, submission: Submission, cases: Sequence[TestCase], caller: str,
+        cancellation: Cancellation | None,
+    ) -> None:  # fmt: skip
+        self._judge = judge
+        self._submission = submission
+        self._cases = cases
+        self._caller = caller
+        self._cancellation = cancellation
+
+    def judge(self, toolchain: toolchains.Toolchain, program: Program, found: Judgement) -> Judgement:
+        """Make the program and its checker ready, run the tests, and complete what is known."""
+        ready, compilation, cached = self._make_ready(toolchain, program.code or "")
+        if ready is None:
+            failed = sentence("the compiler refuses the program")
+            return replace(found, verdict=Verdict.COMPILE_ERROR, compilation=compilation, message=failed)
+        checker = None
+        try:
+            if self._submission.checker is not None:
+                checker = self._ready_checker()
+            outcomes = self._run_tests(ready, checker)
+        finally:
+            programs.close_all((ready, checker))
+        if program.whole_text and outcomes[0].verdict is Verdict.COMPILE_ERROR:
+            return replace(found, code="", message=sentence("no code block, and the text itself is no program"))
+        verdict, message = worst([one.verdict for one in outcomes]), None
+        if outcomes[0].verdict is Verdict.COMPILE_ERROR:
+            outcomes, message = outcomes[:1], outcomes[0].message
+        return replace(
+            found, verdict=verdict, outcomes=tuple(outcomes), compilation=compilation, cached_compile=cached,
+            message=message,
+        )  # fmt: skip
+
+    def _make_ready(
+        self, toolchain: toolchains.Toolchain, code: str
+    ) -> tuple[ReadyProgram | None, Execution | None, bool]:
+        return self._judge.make_ready(
+            toolchain, code, self._submission.compile_seconds, self._caller, self._cancellation
+        )
+
+    def _ready_checker(self) -> ReadyProgram:
+        checker = self._submission.checker
+        assert checker is not None  # noqa: S101 -- asked for by the caller
+        ready, compilation, _ = self._make_ready(toolchains.need_toolchain(checker.language), checker.code)
+        if ready is None:
+            raise checking.broken(compilation.stderr if compilation else "")
+        return ready
+
+    def _run_tests(self, program: ReadyProgram, checker: ReadyProgram | None) -> list[TestOutcome]:
+        """One outcome for each test in order, up to the first failure unless all are asked for."""
+        run_all = self._submission.run_all or self._submission.scoring == "fraction"
+        outcomes = _side_by_side(
+            lambda index: self._run_test(index, program, checker), len(self._cases), self._judge.workers,
+            stop=lambda outcome: not run_all and not outcome.passed,
+        )  # fmt: skip
+        if run_all:
+            return outcomes
+        last = next((place for place, one in enumerate(outcomes) if not one.passed), len(outcomes))
+        return outcomes[: last + 1]
+
+    def _run_test(self, index: int, program: ReadyProgram, checker: ReadyProgram | None) -> TestOutcome:
+        case, submission = self._cases[index], self._submission
+        limits = program.limits(submission.seconds, submission.memory_mb)
+        with self._judge.run(program.order(limits), case.stdin, self._caller, self._cancellation) as report:
+            if checker is None:
+                return judge_run(index, case, report, limits, submission.rules, whole=submission.full_texts)
+            plain = judge_run(index, case, report, limits, submission.rules, whole=submission.full_texts)
+            if plain.verdict not in (Verdict.ACCEPTED, Verdict.WRONG_ANSWER):
+                return plain
+            with (
+                checking.check_order(checker, case, report.stdout) as order,
+                self._judge.run(order, "", self._caller, self._cancellation) as checked,
+            ):
+                return checking.outcome(plain, checked)
+
+
+def _side_by_side(
+    work: Callable[[int], _T], count: int, at_once: int, *, stop: Callable[[_T], bool]
+) -> list[_T]:  # fmt: skip
+    """Do the numbered pieces in order, some at once, until one says stop; the results of the first that were done.
+
+    An error of a piece stops the others and is raised.
+    """
+    results: dict[int, _T] = {}
+    numbers = iter(range(count))
+    lock = threading.Lock()
+    stopped = threading.Event()
+
+    def take() -> None:
+        while not stopped.is_set():
+            with lock:
+                number = next(numbers, None)
+            if number is None:
+                return
+            try:
+                results[number] = work(number)
+            except BaseException:
+                stopped.set()
+                raise
+            if stop(results[number]):
+                stopped.set()
+
+    threads = min(at_once, count)
+    if threads == 1:
+        take()
+    else:
+        with ThreadPoolExecutor(threads, thread_name_prefix="code judge") as pool:
+            for done in [pool.submit(take) for _ in range(threads)]:
+                done.result()
+    return [results[number] for number in sorted(results)]
+
+
+def text_of(message: Sentence | None) -> str:
+    """A sentence in English; empty for none."""
+    return str(message) if message else ""
+
+
+@atexit.register
+def _close_all() -> None:
+    for judge in list(_judges):
+        judge.close()

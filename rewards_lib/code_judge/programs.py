@@ -1,0 +1,116 @@
+"""A program made ready to run: its files, its command, what it may read, and the limits of its language.
+
+Invariant: whatever is started is started through the orders built here, with the profile that fits it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rewards_lib.code_judge import anonymous_files, toolchains
+from rewards_lib.code_judge.languages import Language, main_class
+from rewards_lib.code_judge.runs import RunLimits, RunOrder
+from rewards_lib.code_judge.toolchains import Toolchain
+from rewards_lib.executor import places
+
+_ENVIRONMENT = {**places.ENVIRONMENT, "HOME": "{box}", "TMPDIR": "{box}", "ONLINE_JUDGE": "1"}
+_COMPILER_MB, _COMPILER_SLACK_MB = 1024, 2048
+_IMPORT = re.compile(
+    r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)(?:[\w.]*(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*(\w+))?", re.M
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyProgram:
+    """A program that can be run again and again. Owns its descriptor."""
+
+    toolchain: Toolchain
+    descriptor: int
+    """The binary of a compiled language, the source of another."""
+    source: str
+
+    @property
+    def language(self) -> Language:
+        """Its language."""
+        return self.toolchain.language
+
+    @property
+    def needs_packages(self) -> bool:
+        """Whether a Python program imports more than the standard library."""
+        names = {name for found in _IMPORT.findall(self.source) for name in found if name}
+        return not names <= sys.stdlib_module_names
+
+    def limits(self, seconds: float, memory_mb: int) -> RunLimits:
+        """The limits of one run."""
+        return RunLimits(seconds, memory_mb, data_slack_mb=self.language.data_slack_mb, stack_mb=self.language.stack_mb)
+
+    def order(
+        self, limits: RunLimits, *, arguments: Sequence[str] = (), files: Mapping[str, int] | None = None,
+        fetch: Sequence[str] = (),
+    ) -> RunOrder:  # fmt: skip
+        """What a worker is told to run it once; ``files`` are placed beside it, ``fetch`` are brought back."""
+        language, chain = self.language, self.toolchain
+        name = language.program_file or _file_name(language, self.source)
+        placed = {name: self.descriptor, **(files or {})}
+        python, command = None, tuple(_filled(part, chain, self.source, limits.memory_mb) for part in language.run)
+        readable = (*toolchains.libraries(), *chain.readable)
+        if not language.run:
+            site = list(chain.readable) if self.needs_packages else []
+            readable = readable if site else toolchains.libraries()
+            python = {"file": name, "site": site, "arguments": list(arguments)}
+        return RunOrder(
+            limits, (*command, *arguments) if command else (), python, placed, tuple(fetch), fetch_always=True,
+            readable=readable, runnable=chain.runnable, environment=_ENVIRONMENT | dict(language.environment),
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        os.close(self.descriptor)
+
+
+@contextmanager
+def compile_order(toolchain: Toolchain, source: str, seconds: float) -> Iterator[RunOrder]:
+    """What a worker is told to compile a source: the compiler may start what belongs to it, and sees no tests."""
+    language = toolchain.language
+    everything = (*toolchains.libraries(), *toolchain.compiler_readable)
+    limits = RunLimits(seconds, _COMPILER_MB, _COMPILER_SLACK_MB, stack_mb=64)
+    descriptor = anonymous_files.shared(source.encode("utf-8", "surrogatepass"), "source")
+    with anonymous_files.closing(descriptor):
+        yield RunOrder(
+            limits, tuple(_filled(part, toolchain, source, _COMPILER_MB) for part in language.compile),
+            files={_file_name(language, source): descriptor}, fetch=(language.artifact,), profile="compiler",
+            readable=everything, runnable=everything, environment=_ENVIRONMENT | dict(language.environment),
+        )  # fmt: skip
+
+
+def cache_parts(toolchain: Toolchain, source: str) -> tuple[str, ...]:
+    """What a compiled program depends on."""
+    language = toolchain.language
+    return (language.name, toolchain.version, "\0".join(language.compile), _file_name(language, source), source)
+
+
+def _file_name(language: Language, source: str) -> str:
+    return language.file.replace("{class}", main_class(source)) if "{class}" in language.file else language.file
+
+
+def _filled(part: str, toolchain: Toolchain, source: str, memory_mb: int) -> str:
+    part = part.replace("{memory_mb}", str(memory_mb))
+    if "{class}" in part:
+        part = part.replace("{class}", main_class(source))
+    for tool, path in toolchain.tools.items():
+        part = part.replace(f"{{{tool}}}", path)
+    return part
+
+
+def close_all(programs: Sequence[ReadyProgram | None]) -> None:
+    """Close what was made ready."""
+    for program in programs:
+        if program is not None:
+            with contextlib.suppress(OSError):
+                program.close()
