@@ -19,7 +19,7 @@ from components.shell import show_failure
 from components.state import MetricFile
 from components.theme import number
 from rewards_lib.errors import InputError, RewardConsoleError
-from rewards_lib.training_metrics import ROW_NUMBER, Export, StepColumnError, read_export
+from rewards_lib.training_metrics import RELATIVE_TIME, ROW_NUMBER, Export, StepColumnError, read_export
 from rewards_lib.training_metrics.formats.event_files import event_files_below
 
 MAX_MB = 200
@@ -116,8 +116,8 @@ def _ask_for_x(file: MetricFile, choices: tuple[str, ...]) -> None:
 
 
 def x_label(x: str) -> str:
-    """A column's own name; the row number in the visitor's language."""
-    return _("row number") if x == ROW_NUMBER else x
+    """A column's own name; what is counted otherwise in the visitor's language."""
+    return {ROW_NUMBER: _("row number"), RELATIVE_TIME: _("seconds since the start")}.get(x, x)
 
 
 def choose_x(digest: str, key: str) -> None:

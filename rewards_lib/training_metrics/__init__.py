@@ -37,10 +37,11 @@ from rewards_lib.training_metrics.series import (
     means_around,
     smooth_series,
 )
-from rewards_lib.training_metrics.steps import ROW_NUMBER, Restart, StepColumnError
+from rewards_lib.training_metrics.steps import RELATIVE_TIME, ROW_NUMBER, Restart, StepColumnError
 from rewards_lib.training_metrics.wide_table import wide_csv
 
 __all__ = [
+    "RELATIVE_TIME",
     "ROW_NUMBER",
     "SEVERITIES",
     "Check",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,26 @@ if TYPE_CHECKING:
 
     from rewards_lib.training_metrics.series import Floats
 
-GAPS = frozenset({"", "-", "--", ".", "na", "n/a", "null", "none", "nan"})
+GAPS = frozenset({
+    "", "-", "--", ".", "—", "?", "na", "n/a", "#n/a", "<na>", "null", "nil", "none", "nan", "#nan", "nat",
+    "1.#ind", "-1.#ind", "1.#qnan", "undefined",
+})  # fmt: skip
 """Texts, in lower case, that say there is no value."""
 
-_INFINITE = {"inf": math.inf, "infinity": math.inf}
-_WRAPPED = re.compile(r"(?:np|numpy)\.\w+\((.*)\)")
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", re.ASCII)
+_INFINITE = frozenset({"inf", "infinity", "∞", "1.#inf"})
+_WRAPPED = re.compile(r"(?:(?:np|numpy)\.\w+|tensor)\(([^,()\[\]]*)(?:, \w+=[^()]*)?\)", re.ASCII)
+"""numpy's ``np.float64(0.5)`` and torch's ``tensor(0.5, device='cuda:0')``."""
+_PLAIN_SIGNS = {ord(wide): chr(ord(wide) - 0xFEE0) for wide in "０１２３４５６７８９．，％＋－"} | {
+    ord(sign): plain
+    for plain, signs in {"-": "\u2212\ufe63", " ": "\u00a0\u2009\u202f\u3000", "'": "\u2019"}.items()
+    for sign in signs
+}
+"""Full-width signs, typographic minus signs, spaces and apostrophes, and what they stand for."""
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?", re.ASCII)
 _GROUPED_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d*)?", re.ASCII)
+_GROUPED_OTHERWISE = re.compile(r"[+-]?\d{1,3}(?:([ '])\d{3})(?:\1\d{3})*(?:[.,]\d*)?", re.ASCII)
+_COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*%?", re.ASCII)
+_SWALLOWED_ROW = re.compile(r"[\r\n][^\r\n]*[,;\t|]")
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
@@ -35,6 +48,8 @@ class Coercion:
     first_row: int
     """From 0."""
     first_text: str
+    torn_row: int | None = None
+    """The first row whose cell runs over several lines, as it does after a quotation mark that is never closed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +65,8 @@ class Numbers:
     blank: tuple[str, ...]
     """Columns without any value."""
     coercions: tuple[Coercion, ...]
+    comma_columns: tuple[str, ...]
+    """Columns whose commas are decimal points although commas, or none, divide the cells."""
     nan_rows: Mapping[str, list[int]]
     """Columns of numbers to the rows whose cell says NaN, which is a gap that the trainer wrote."""
 
@@ -69,12 +86,14 @@ def read_cells(frame: pd.DataFrame, *, decimal_comma: bool = False) -> Numbers:
         values, numeric = np.empty(frame.shape[::-1]), values
         values[plain] = numeric
     texts: dict[str, list[str]] = {}
-    coercions, nan_rows = [], {}
+    coercions, nan_rows, commas = [], {}, []
     names = [str(name) for name in frame.columns]
     for place in np.flatnonzero(~plain).tolist():
         name, column = names[place], frame[names[place]]
         cells = [cell.strip() if isinstance(cell, str) else str(cell) for cell in column.where(column.notna(), "")]
-        parsed = {cell: parse_cell(cell, decimal_comma=decimal_comma) for cell in set(cells)}
+        different = set(cells)
+        comma = decimal_comma or _writes_decimal_commas(different)
+        parsed = {cell: parse_cell(cell, decimal_comma=comma) for cell in different}
         bad = [row for row, cell in enumerate(cells) if parsed[cell] is None]
         said = sum(cell.lower() not in GAPS for cell in cells)
         if 2 * len(bad) > said:
@@ -82,11 +101,20 @@ def read_cells(frame: pd.DataFrame, *, decimal_comma: bool = False) -> Numbers:
             values[place] = math.nan
             continue
         values[place] = [math.nan if (value := parsed[cell]) is None else value for cell in cells]
+        if comma and not decimal_comma:
+            commas.append(name)
         if bad:
-            coercions.append(Coercion(name, len(bad), bad[0], cells[bad[0]]))
+            torn = next((row for row in bad if _SWALLOWED_ROW.search(cells[row])), None)
+            coercions.append(Coercion(name, len(bad), bad[0], cells[bad[0]], torn))
         if nans := [row for row, cell in enumerate(cells) if cell.lower() == "nan"]:
             nan_rows[name] = nans
-    return numbers_of(names, values, texts=texts, coercions=coercions, nan_rows=nan_rows)
+    return numbers_of(names, values, texts=texts, coercions=coercions, comma_columns=commas, nan_rows=nan_rows)
+
+
+def _writes_decimal_commas(cells: Collection[str]) -> bool:
+    """Whether commas can be nothing but decimal points: there are some, one at least groups no thousands."""
+    found = [cell for cell in cells if "," in cell and _COMMA_NUMBER.fullmatch(cell)]
+    return any(not _GROUPED.fullmatch(cell) for cell in found) and not any("." in cell for cell in cells)
 
 
 def numbers_of(
@@ -95,6 +123,7 @@ def numbers_of(
     *,
     texts: Mapping[str, list[str]] | None = None,
     coercions: Sequence[Coercion] = (),
+    comma_columns: Sequence[str] = (),
     nan_rows: Mapping[str, list[int]] | None = None,
 ) -> Numbers:
     """Numbers with the columns that hold none put aside; ``values`` has one row for each name."""
@@ -108,6 +137,7 @@ def numbers_of(
         texts,
         tuple(name for name, has in zip(names, filled, strict=True) if not has and name not in texts),
         tuple(coercions),
+        tuple(comma_columns),
         nan_rows or {},
     )
 
@@ -115,27 +145,36 @@ def numbers_of(
 def parse_cell(text: str, *, decimal_comma: bool = False) -> float | None:
     """The number a stripped cell holds: NaN for a gap, None when it holds something else.
 
-    Understood are ``1,234.5`` (with a decimal comma ``1.234,5``), ``12%`` (0.12), ``1e-5``, ``inf``, booleans and
-    numpy's ``np.float64(0.5)``.
+    Understood are ``1,234.5`` (with a decimal comma ``1.234,5``), ``12 345`` and ``12'345``, ``12%`` (0.12), ``1e-5``,
+    ``inf``, booleans, full-width digits, a typographic minus, ``np.float64(0.5)`` and ``tensor(0.5)``.
 
-    >>> parse_cell("1,234.5"), parse_cell("12%"), parse_cell("about 3")
-    (1234.5, 0.12, None)
+    >>> parse_cell("1,234.5"), parse_cell("12%"), parse_cell("−0.5"), parse_cell("about 3")
+    (1234.5, 0.12, -0.5, None)
     """
+    if not text.isascii():
+        text = text.translate(_PLAIN_SIGNS).strip()
     word = text.lower()
     if word in GAPS:
         return math.nan
     if word in ("true", "false"):
         return float(word == "true")
-    if wrapped := _WRAPPED.fullmatch(text):
-        return parse_cell(wrapped[1])
-    if word.endswith("%"):
+    if text.endswith(")") and (wrapped := _WRAPPED.fullmatch(text)):
+        return parse_cell(wrapped[1].strip())
+    if text.endswith("%"):
         share = parse_cell(text[:-1].rstrip(), decimal_comma=decimal_comma)
         return None if share is None or math.isnan(share) else share / 100
     if word.lstrip("+-") in _INFINITE:
         return -math.inf if word.startswith("-") else math.inf
+    plain = _without_groups(text, decimal_comma)
+    return float(plain) if _PLAIN.fullmatch(plain) else None
+
+
+def _without_groups(text: str, decimal_comma: bool) -> str:
+    """A number without what groups its thousands, with a decimal point."""
+    if _GROUPED_OTHERWISE.fullmatch(text):
+        text = re.sub(r"[ ']", "", text)
+        return text.replace(",", ".") if decimal_comma else text
     if decimal_comma and "," in text:
         grouped = _GROUPED_DECIMAL_COMMA.fullmatch(text)
-        text = (text.replace(".", "") if grouped else text).replace(",", ".")
-    elif _GROUPED.fullmatch(text):
-        text = text.replace(",", "")
-    return float(text) if _PLAIN.fullmatch(text) else None
+        return (text.replace(".", "") if grouped else text).replace(",", ".")
+    return text.replace(",", "") if _GROUPED.fullmatch(text) else text

@@ -9,43 +9,25 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.csv_header import QUOTED, Header, name_list, read_header
 from rewards_lib.training_metrics.sniffing import CHUNK_BYTES, HEAD_BYTES, TextSource
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DELIMITERS = {",": sentence("comma"), ";": sentence("semicolon"), "\t": sentence("tab")}
-"""Delimiters and what people call them, the likelier first."""
-
-_RECORD = re.compile(r'(?:[^"\r\n]+|"[^"]*")*')
 TAIL_BYTES = 262_144
-_QUOTED = re.compile(r'"[^"]*"')
+LONGEST_CELL = 2**31 - 1
+"""What csv may read in one cell: its own limit would refuse a whole file for one long text."""
+FEWEST_ROWS, MOST_OVERLONG = 20, 0.01
+"""From how many rows on a few that are too long are left out, and how large a share these may be."""
 _DECIMAL_COMMA = re.compile(rb'(?:^|[;\r\n])[ "]*[+-]?\d+,\d+', re.MULTILINE)
-_TOO_LONG = re.compile(r"Expected \d+ fields in line (\d+), saw (\d+)")
-_OPEN_QUOTE = "EOF inside string"
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The first record of the file."""
-
-    names: tuple[str, ...]
-    """One for each column, unique, as written but for blanks around; ``a (2)`` is the second ``a``."""
-    delimiter: str
-    line: int
-    """The line it ends on, from 1."""
-    end: int
-    """Bytes from the beginning of the text to the first row."""
-
-    @property
-    def width(self) -> int:
-        """How many cells a whole row has: a header that ends with a delimiter names a last column that is empty."""
-        return len(self.names) - (self.names[-1] == f"column {len(self.names)}")
+_POINT_NUMBER = re.compile(rb'(?:^|[;\r\n])[ "]*[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)\.\d+[ "]*(?=[;\r\n]|$)', re.MULTILINE)
+_SPACED_QUOTE = re.compile(r'[,;|] +"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +40,16 @@ class Table:
     decimal_comma: bool
     source: TextSource
     notes: tuple[Sentence, ...] = field(default=())
+    left_out: frozenset[int] = frozenset()
+    """Rows of the file, from 0, that are not in the frame because they are too long."""
 
     def lines_of(self, rows: Sequence[int]) -> dict[int, int]:
-        """The line in the file, from 1, of each of the given rows (from 0)."""
+        """The line in the file, from 1, of each of the given rows of the frame (from 0)."""
         wanted, last = set(rows), max(rows, default=-1)
         # A quoted blank alone in its line cannot be told from a blank line: count as if nothing had been left out.
         lines = {row: self.header.line + row + 1 for row in wanted}
-        for row, line in enumerate(_record_lines(self.source, self.header)):
+        held = (line for row, (line, _) in enumerate(_records(self.source, self.header)) if row not in self.left_out)
+        for row, line in enumerate(held):
             if row in wanted:
                 lines[row] = line
             if row >= last:
@@ -76,109 +61,51 @@ def read_table(source: TextSource, wanted: Callable[[str], bool] | None = None) 
     """Read a delimited file through pandas' C engine, which never guesses a column's type from its first rows.
 
     With ``wanted``, only the columns whose names it accepts are held: a quarter of the time and of the memory.
-    Raises InputError, with the line, for a row longer than the header; and when there is no delimiter or no row.
+    Of a long file, up to one row in a hundred may be longer than the header and is left out with a note. Raises
+    InputError, with the line, for such a row otherwise; and when there is no delimiter or no row.
     """
     header = read_header(source)
     first = next(_records(source, header), None)
     if first is None:
         raise _no_rows(source, header)
-    if len(first) > len(header.names) and "".join(first[len(header.names) :]).strip():
-        raise _too_long(source, header, header.line + 1, len(first))
     with source.open(header.end) as stream:
-        decimal_comma = header.delimiter == ";" and bool(_DECIMAL_COMMA.search(stream.read(HEAD_BYTES)))
+        decimal_comma = header.delimiter == ";" and _uses_decimal_commas(stream.read(HEAD_BYTES))
     held = [name for name in header.names if wanted is None or wanted(name)]
-    frame, notes = _parse(source, header, decimal_comma, held)
-    frame, header = _without_empty_columns(frame, header)
-    if not len(frame):
-        raise _no_rows(source, header)
-    return Table(header, frame, decimal_comma, source, tuple(notes))
-
-
-def read_header(source: TextSource) -> Header:
-    """Read the first record; the delimiter is the commonest of comma, semicolon and tab outside quotes.
-
-    Raises InputError when none of them occurs, or when the record holds numbers where names should be.
-    """
-    text = _header_text(source)
-    blank = len(text) - len(text.lstrip("\r\n"))
-    match = _RECORD.match(text, blank)
-    record = match.group() if match else ""
-    end = blank + len(record)
-    unquoted = _QUOTED.sub("", record)
-    delimiter = max(DELIMITERS, key=unquoted.count)
-    if not unquoted.count(delimiter):
-        raise InputError(
-            "The first line has no comma, semicolon or tab: it is one column, {column!r}.",
-            column=record.strip()[:80],
-            where=source.name,
-            remedy="Export the run's metrics as CSV and give that file.",
-        )
-    cells = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
-    if all(_is_number(cell) for cell in cells):
-        raise InputError(
-            "The first line holds numbers where the names of the columns should be: {cells}.",
-            cells=", ".join(cells[:5]),
-            where=source.name,
-            remedy="Put a line of names above the numbers.",
-        )
-    newline = text[end : end + 2] if text[end : end + 2] == "\r\n" else text[end : end + 1]
-    line = len(re.findall(r"\r\n|\r|\n", text[:end])) + 1
-    return Header(unique_names(cells), delimiter, line, len((text[:end] + newline).encode("utf-8")))
-
-
-def unique_names(cells: Sequence[str]) -> tuple[str, ...]:
-    """Names that are all different: the second ``a`` becomes ``a (2)``; a nameless column gets its number.
-
-    >>> unique_names(["step", "a", "a", ""])
-    ('step', 'a', 'a (2)', 'column 4')
-    """
-    taken, names = {cell.strip() for cell in cells}, []
-    seen: set[str] = set()
-    for position, cell in enumerate(cells, 1):
-        plain = cell.strip() or f"column {position}"
-        name, copy = plain, 1
-        while name in seen or (copy > 1 and name in taken):
-            copy += 1
-            name = f"{plain} ({copy})"
-        seen.add(name)
-        names.append(name)
-    return tuple(names)
-
-
-def _header_text(source: TextSource) -> str:
-    """The beginning of the text, long enough to hold the first record."""
-    with source.open() as stream:
-        head = stream.read(HEAD_BYTES)
-        while not re.search(rb"[^\r\n][\r\n]", head) and (more := stream.read(CHUNK_BYTES)):
-            head += more
-        if head.count(b'"') % 2:
-            head += stream.read(CHUNK_BYTES)
-    return head.decode("utf-8", "ignore")
-
-
-def _is_number(cell: str) -> bool:
     try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+        if "".join(first[1][len(header.names) :]).strip():
+            raise _OverlongRowError
+        table = _parse(source, header, decimal_comma, held)
+    except _OverlongRowError:
+        table = _parse_without_overlong(source, header, decimal_comma, held)
+    table = _without_empty_columns(table)
+    if not len(table.frame):
+        raise _no_rows(source, header)
+    above = header.note()
+    return replace(table, notes=(above, *table.notes)) if above else table
 
 
-def _records(source: TextSource, header: Header) -> Iterator[list[str]]:
-    """The rows as lists of cells, blank lines left out; slow, for the few rows that need a closer look."""
+def _uses_decimal_commas(head: bytes) -> bool:
+    return bool(_DECIMAL_COMMA.search(head)) and not _POINT_NUMBER.search(head)
+
+
+def _records(source: TextSource, header: Header) -> Iterator[tuple[int, list[str]]]:
+    """The rows as lists of cells with the line each begins on, blank lines left out; slow, for a closer look."""
+    csv.field_size_limit(LONGEST_CELL)
     with source.open(header.end) as stream:
-        reader = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=header.delimiter)
-        yield from (record for record in reader if not _is_blank(record))
-
-
-def _record_lines(source: TextSource, header: Header) -> Iterator[int]:
-    with source.open(header.end) as stream:
-        reader = csv.reader(io.TextIOWrapper(stream, "utf-8", newline=""), delimiter=header.delimiter)
+        text = io.TextIOWrapper(stream, "utf-8", newline="")
+        reader = csv.reader(text, delimiter=header.delimiter, skipinitialspace=_spaces_before_quotes(source, header))
         before = 0
         for record in reader:
             if not _is_blank(record):
-                yield header.line + before + 1
+                yield header.line + before + 1, record
             before = reader.line_num
+
+
+def _spaces_before_quotes(source: TextSource, header: Header) -> bool:
+    """Whether quoted cells follow a blank, which would otherwise be part of them: ``1, "a, b"``."""
+    with source.open() as stream:
+        head = stream.read(HEAD_BYTES).decode("utf-8", "ignore")
+    return header.delimiter != "\t" and bool(_SPACED_QUOTE.search(head))
 
 
 def _is_blank(record: list[str]) -> bool:
@@ -189,19 +116,22 @@ def _is_blank(record: list[str]) -> bool:
 # --- rows ----------------------------------------------------------------------------------------------------------
 
 
-def _parse(
-    source: TextSource, header: Header, decimal_comma: bool, held: list[str]
-) -> tuple[pd.DataFrame, list[Sentence]]:
-    """The rows under the header's names, and notes on rows that were left out."""
+class _OverlongRowError(Exception):
+    """Some row has more cells than the header."""
+
+
+def _parse(source: TextSource, header: Header, decimal_comma: bool, held: list[str]) -> Table:
+    """The rows under the header's names, with notes on rows that were left out."""
     last, frame = _LastRow.of(source, header), None
+    options = _options(source, header, decimal_comma)
     if len(held) < len(header.names) and _surplus_cells(source, header, 0, last) is not None:
-        frame = _parse_some(source, header, decimal_comma, held)
+        frame = _parse_some(source, header, held, options)
         # pandas passes over what lies beyond the columns it was asked for: every row must be known to be whole
         frame = frame if _surplus_cells(source, header, len(frame), last) == 0 else None
     if frame is None:
         with source.open(header.end) as stream:
             rows: BinaryIO = io.BytesIO(stream.read(last.start - header.end)) if last.open_quote else stream
-            frame = _parse_rows(source, header, rows, decimal_comma)
+            frame = _parse_rows(source, header, rows, options)
         frame = frame if len(held) == len(header.names) else frame[held]
     notes = []
     if last.open_quote:
@@ -219,20 +149,42 @@ def _parse(
         missing = -(_surplus_cells(source, header, len(frame) + last.short, last) or 0)
         if missing > 0:
             notes.append(sentence("Cells missing at the ends of rows: {count}; they count as gaps.", count=missing))
-    return frame, notes
+    return Table(header, frame, decimal_comma, source, tuple(notes))
 
 
-def _parse_some(source: TextSource, header: Header, decimal_comma: bool, held: list[str]) -> pd.DataFrame:
+def _parse_without_overlong(source: TextSource, header: Header, decimal_comma: bool, held: list[str]) -> Table:
+    """The rows that are no longer than the header, if nearly all are; slow, since every cell is looked at twice."""
+    whole, overlong = io.StringIO(newline=""), []
+    writer, width = csv.writer(whole, delimiter=header.delimiter, lineterminator="\n"), len(header.names)
+    count = 0
+    for count, (line, record) in enumerate(_records(source, header), 1):
+        if "".join(record[width:]).strip():
+            overlong.append((count - 1, line, len(record)))
+        else:
+            writer.writerow(record[:width])
+    _, line, cells = overlong[0] if overlong else (0, header.line + 1, width + 1)
+    if count < FEWEST_ROWS or not 0 < len(overlong) <= max(1, MOST_OVERLONG * count):
+        raise _too_long(source, header, line, cells)
+    mended = TextSource(source.name, whole.getvalue().encode("utf-8"), source.encoding)
+    table = _parse(mended, replace(header, end=0), decimal_comma, held)
+    note = sentence(
+        "Rows with more cells than the header were left out: {count}, the first is line {line} with {cells} cells "
+        "instead of {columns}.",
+        count=len(overlong), line=line, cells=cells, columns=width,
+    )  # fmt: skip
+    left_out = frozenset(row for row, _, _ in overlong)
+    return Table(header, table.frame, decimal_comma, source, (*table.notes, note), left_out)
+
+
+def _parse_some(source: TextSource, header: Header, held: list[str], options: dict[str, Any]) -> pd.DataFrame:
     import pandas as pd
 
     with source.open(header.end) as rows:
-        frame: pd.DataFrame = pd.read_csv(
-            rows, names=list(header.names), usecols=held, **_options(header, decimal_comma)
-        )
+        frame: pd.DataFrame = pd.read_csv(rows, names=list(header.names), usecols=held, **options)
     return frame
 
 
-def _options(header: Header, decimal_comma: bool) -> dict[str, Any]:
+def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[str, Any]:
     return {
         "sep": header.delimiter,
         "header": None,
@@ -242,41 +194,37 @@ def _options(header: Header, decimal_comma: bool) -> dict[str, Any]:
         "keep_default_na": False,
         "na_values": [""],
         "encoding": "utf-8",
+        "skipinitialspace": _spaces_before_quotes(source, header),
     }
 
 
-def _parse_rows(source: TextSource, header: Header, rows: BinaryIO, decimal_comma: bool) -> pd.DataFrame:
+def _parse_rows(source: TextSource, header: Header, rows: BinaryIO, options: dict[str, Any]) -> pd.DataFrame:
     import pandas as pd
 
     spare = "\0spare"
     try:
-        frame: pd.DataFrame = pd.read_csv(rows, names=[*header.names, spare], **_options(header, decimal_comma))
+        frame: pd.DataFrame = pd.read_csv(rows, names=[*header.names, spare], **options)
     except pd.errors.EmptyDataError as error:
         raise _no_rows(source, header) from error
     except pd.errors.ParserError as error:
-        if found := _TOO_LONG.search(str(error)):
-            raise _too_long(source, header, header.line + int(found[1]), int(found[2])) from error
-        if _OPEN_QUOTE in str(error):
-            raise InputError(
-                "A quotation mark is opened and never closed.",
-                where=source.name,
-                remedy="Close it, or export the file again.",
-            ) from error
+        if "Expected" in str(error) and "saw" in str(error):
+            raise _OverlongRowError from error
+        if "EOF inside string" in str(error):
+            raise _open_quote(source, header) from error
         raise InputError("The rows cannot be read: {why}.", why=str(error), where=source.name) from error
-    beyond = frame.pop(spare)
-    row = next((row for row in beyond.notna().to_numpy().nonzero()[0].tolist() if str(beyond[row]).strip()), None)
-    if row is not None:
-        line = Table(header, frame, decimal_comma, source).lines_of([row])[row]
-        raise _too_long(source, header, line, len(header.names) + 1)
+    beyond = frame.pop(spare).dropna()
+    if any(str(cell).strip() for cell in beyond):
+        raise _OverlongRowError
     return frame
 
 
-def _without_empty_columns(frame: pd.DataFrame, header: Header) -> tuple[pd.DataFrame, Header]:
+def _without_empty_columns(table: Table) -> Table:
     """Without a last column that has neither a name nor a value: the header ends with a delimiter."""
+    header, frame = table.header, table.frame
     last = header.names[-1]
     if header.width == len(header.names) or last not in frame or frame[last].notna().any():
-        return frame, header
-    return frame.drop(columns=last), Header(header.names[:-1], header.delimiter, header.line, header.end)
+        return table
+    return replace(table, header=replace(header, names=header.names[:-1]), frame=frame.drop(columns=last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +259,7 @@ class _LastRow:
 
 
 def _count_cells(line: bytes, delimiter: str) -> int:
-    return _QUOTED.sub("", line.decode("utf-8", "ignore")).count(delimiter) + 1
+    return QUOTED.sub("", line.decode("utf-8", "ignore")).count(delimiter) + 1
 
 
 def _surplus_cells(source: TextSource, header: Header, rows: int, last: _LastRow) -> int | None:
@@ -356,7 +304,12 @@ def _too_long(source: TextSource, header: Header, line: int, cells: int) -> Inpu
     )
 
 
-def name_list(names: Sequence[str], most: int = 12) -> str:
-    """Names in one line, the first ``most`` of them."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+def _open_quote(source: TextSource, header: Header) -> InputError:
+    # the last record is the one that is never closed
+    line = max((line for line, _ in _records(source, header)), default=header.line)
+    return InputError(
+        "The quotation mark that is opened in line {line} is never closed.",
+        line=line,
+        where=source.name,
+        remedy="Close it, or export the file again.",
+    )

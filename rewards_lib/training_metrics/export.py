@@ -13,20 +13,23 @@ from typing import TYPE_CHECKING
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.cells import Numbers
-from rewards_lib.training_metrics.csv_table import name_list
+from rewards_lib.training_metrics.csv_header import name_list
 from rewards_lib.training_metrics.formats import Reading, read_content
 from rewards_lib.training_metrics.nan_cells import logged_nans
 from rewards_lib.training_metrics.series import Series
 from rewards_lib.training_metrics.steps import (
+    RELATIVE_TIME,
     ROW_NUMBER,
     Restart,
     StepColumnError,
     choose_x,
+    clock_of,
     conflicts,
     find_restarts,
     is_clock,
     speaks_of_steps,
     steps_of,
+    with_texts_read,
 )
 
 if TYPE_CHECKING:
@@ -147,8 +150,6 @@ def read_export(
         name = data.name if isinstance(data, Path) else "export.csv"
     wanted = None if only is None else lambda column: column in only or column == x or speaks_of_steps(column)
     reading = read_content(data, name, wanted)
-    if not reading.numbers.values.size:
-        raise StepColumnError(reading.columns, (), name)
     return put_in_order(reading, name, x=x)
 
 
@@ -156,7 +157,9 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
     """The export that a reading gives: steps chosen, runs told apart, rows by step, everything mended told."""
     import numpy as np
 
-    numbers = reading.numbers
+    numbers = with_texts_read(reading.numbers)
+    if not numbers.values.size:
+        raise StepColumnError(reading.columns, (), name)
     x = _checked_x(x, numbers, name) if x else (reading.x or choose_x(numbers, reading.columns, name))
     steps = steps_of(numbers, x)
     rows = np.flatnonzero(np.isfinite(steps))
@@ -185,12 +188,12 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
         name,
         reading.columns,
         x,
-        (*clocks, *titles),
+        (*clocks, *[RELATIVE_TIME] * bool(clock_of(numbers)), *titles),
         runs,
         reading.told,
         (
             *reading.notes,
-            *_column_notes(numbers),
+            *_column_notes(numbers, [name for name in reading.numbers.texts if name not in numbers.texts]),
             *_step_notes(x, steps, runs),
             *_infinite_notes(runs if infinite else ()),
         ),
@@ -201,7 +204,7 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
 
 
 def _checked_x(wanted: str, numbers: Numbers, where: str) -> str:
-    if wanted == ROW_NUMBER or wanted in numbers.names:
+    if wanted == ROW_NUMBER or wanted in numbers.names or (wanted == RELATIVE_TIME and clock_of(numbers)):
         return wanted
     raise InputError(
         "{x!r} cannot count the steps; columns of numbers are {columns}.",
@@ -291,8 +294,12 @@ def _rows_by_text(cells: Sequence[str], rows: Rows) -> dict[str, Rows]:
 # --- what is told --------------------------------------------------------------------------------------------------
 
 
-def _column_notes(numbers: Numbers) -> list[Sentence]:
+def _column_notes(numbers: Numbers, read: Sequence[str]) -> list[Sentence]:
+    """What is told of columns; ``read`` are those of text that were read as steps or times."""
     notes = []
+    if read:
+        told = "Text was read as numbers in {names}: steps without their words, times in seconds since 1970."
+        notes.append(sentence(told, names=name_list(read)))
     if numbers.texts:
         notes.append(sentence("Columns of text are not drawn: {names}.", names=name_list(list(numbers.texts))))
     if numbers.blank:

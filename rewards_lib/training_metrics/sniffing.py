@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from rewards_lib.contract import sentence
+from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
 
 HEAD_BYTES = 65_536
@@ -43,6 +43,8 @@ class TextSource:
     """The encoding the export came in, as people call it: ``UTF-8``, ``UTF-16`` or ``GB18030``."""
     start: int = 0
     """Where the text begins, in bytes: after a byte-order mark."""
+    divided_by: Sentence | None = None
+    """What divides the cells in the file, where that was replaced by tabs."""
 
     def open(self, offset: int = 0) -> BinaryIO:
         """A fresh binary stream that stands ``offset`` bytes after the beginning of the text."""

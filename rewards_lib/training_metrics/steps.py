@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.cells import Numbers
-from rewards_lib.training_metrics.csv_table import name_list
+from rewards_lib.training_metrics.csv_header import name_list
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +35,8 @@ STEP_NAMES = (
 """Names of step columns, the likelier first (W&B, verl, TensorBoard, Stable-Baselines3, Ark in Chinese)."""
 ROW_NUMBER = "row number"
 """As a choice of x: the rows themselves are counted, from 1."""
+RELATIVE_TIME = "relative time"
+"""As a choice of x: seconds since the first row, by the file's clock."""
 
 _STEP_WORD = re.compile(
     r"(?:.*[/.])?(?:_?step|(?:num_|n_)?steps?|global[_ ]?steps?|(?:num_)?epochs?|iter|iterations?|evaluations"
@@ -43,9 +45,11 @@ _STEP_WORD = re.compile(
 )
 _CLOCK_WORD = re.compile(
     r"(?:.*[/.])?(?:_?timestamp|_?runtime|wall[_ ]?time|relative time(?: \(.*\))?|time|datetime|date|total_time"
-    r"|time_elapsed|时间)",
+    r"|time_elapsed|created_?at|时间)",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(r"\D*(\d+)(?:\s*/\s*\d+)?\D*", re.ASCII)
+"""A step as some loggers write it: ``step 12``, ``12/500``."""
 _DURATIONS = re.compile(r"(?:timing|time|perf|timing_s)/", re.IGNORECASE)
 _STEP_SHARE = 0.9
 _MOST_RESTARTS = 20
@@ -87,19 +91,67 @@ class Restart:
         )
 
 
+def with_texts_read(numbers: Numbers) -> Numbers:
+    """The numbers with columns of text that count steps (``12/500``) or tell the time read as numbers.
+
+    A time is told in seconds since 1970. Only columns whose names speak of steps or time are looked at.
+    """
+    import numpy as np
+
+    read = {}
+    for name, cells in numbers.texts.items():
+        if _CLOCK_WORD.fullmatch(name):
+            read[name] = _times(cells)
+        elif name in STEP_NAMES or _STEP_WORD.fullmatch(name):
+            found = [_COUNTED.fullmatch(cell) for cell in cells]
+            read[name] = np.array([float(one[1]) if one else np.nan for one in found])
+    read = {name: values for name, values in read.items() if 2 * np.isfinite(values).sum() > len(values)}
+    if not read:
+        return numbers
+    added = np.array(list(read.values()))
+    return replace(
+        numbers,
+        names=(*numbers.names, *read),
+        values=np.concatenate([numbers.values.reshape(len(numbers.names), added.shape[1]), added]),
+        texts={name: cells for name, cells in numbers.texts.items() if name not in read},
+    )
+
+
+def _times(cells: Sequence[str]) -> Floats:
+    """Dates with times as seconds since 1970, in UTC where they name no zone; NaN for what is none."""
+    import numpy as np
+    import pandas as pd
+
+    told = pd.to_datetime(pd.Series(cells), errors="coerce", utc=True, format="mixed")
+    seconds = told.astype("int64").to_numpy() / {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[told.dt.unit]
+    return np.where(told.isna().to_numpy(), np.nan, seconds)
+
+
 def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     """The column that counts the steps: a known name first, else a column of whole numbers that mostly rises.
 
-    Among unknown names one that speaks of steps comes first. Raises StepColumnError when there is none.
+    Among unknown names one that speaks of steps comes first; without any, a clock that rises. Raises StepColumnError
+    when there is none.
     """
     known = next((name for name in STEP_NAMES if name in numbers.names), None)
     if known is not None:
         return known
     rising = [name for name, values in zip(numbers.names, numbers.values, strict=True) if _counts_up(values)]
     named = next((name for name in rising if _STEP_WORD.fullmatch(name)), None)
-    if named is None and not rising:
+    plain = next((name for name in rising if not _CLOCK_WORD.fullmatch(name)), None)
+    found = named or plain or clock_of(numbers)
+    if found is None:
         raise StepColumnError(columns, numbers.names, where)
-    return named or rising[0]
+    return found
+
+
+def clock_of(numbers: Numbers) -> str | None:
+    """The column that tells the time of every row, for files whose rows have one; it rises, or nearly always."""
+    for name, values in zip(numbers.names, numbers.values, strict=True):
+        filled = _without_gaps(values) if _CLOCK_WORD.fullmatch(name) else values[:0]
+        if len(filled) > 1 and filled[0] != filled[-1] and (filled[1:] >= filled[:-1]).mean() >= _STEP_SHARE:
+            return name
+    return None
 
 
 def _counts_up(column: Floats) -> bool:
@@ -147,6 +199,9 @@ def steps_of(numbers: Numbers, x: str) -> Floats:
 
     if x == ROW_NUMBER:
         return np.arange(1.0, numbers.values.shape[1] + 1)
+    if x == RELATIVE_TIME:
+        times = numbers.column(clock_of(numbers) or "")
+        return times - np.nanmin(times)
     steps = numbers.column(x)
     prefix, slash, rest = x.partition("/")
     twin = {"train": "test", "test": "train"}.get(prefix, "") + slash + rest

@@ -16,7 +16,8 @@ from rewards_lib.training_metrics.formats.console_logs import has_metric_lines, 
 from rewards_lib.training_metrics.formats.event_files import event_files_below, is_event_file, read_events
 from rewards_lib.training_metrics.formats.json_logs import read_json_log
 from rewards_lib.training_metrics.formats.reading import Reading
-from rewards_lib.training_metrics.formats.table_notes import table_notes, table_told
+from rewards_lib.training_metrics.formats.spaced_columns import tabulated
+from rewards_lib.training_metrics.formats.table_notes import refuse_torn_cells, table_notes, table_told
 from rewards_lib.training_metrics.sniffing import HEAD_BYTES, TextSource, open_bytes, sniff_text
 
 MOST_LOG_BYTES = 268_435_456
@@ -46,8 +47,9 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
     if head.lstrip()[:1] in (b"{", b"["):
         return read_json_log(source)
     try:
-        table = read_table(source, wanted)
+        table = read_table(tabulated(source), wanted)
         numbers = read_cells(table.frame, decimal_comma=table.decimal_comma)
+        refuse_torn_cells(table, numbers)
     except InputError:
         if _holds_metric_lines(source):
             return read_console_log(source)

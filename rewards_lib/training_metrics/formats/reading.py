@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
@@ -145,7 +145,8 @@ def gather_points(points: Mapping[str, Mapping[str, Points]]) -> tuple[Numbers, 
         blocks.append(block)
         labels += [label] * len(rows)
     together = np.concatenate(blocks, axis=1) if blocks else np.empty((len(names) + 2, 0))
-    return numbers_of(["step", WALL_TIME, *names], together), labels
+    numbers = numbers_of(["step", WALL_TIME, *names], together)
+    return replace(numbers, blank=tuple(name for name in numbers.blank if name != WALL_TIME)), labels
 
 
 def _rows_of(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics import read_export, report_exports
-from rewards_lib.training_metrics.csv_table import unique_names
+from rewards_lib.training_metrics.csv_header import unique_names
 
 
 def read(text: str, **options):
