@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from rewards_lib.cli_cases import test_cases
-from rewards_lib.cli_options import Commands, add_run_options, limits_of
+from rewards_lib.cli_code_judge import add_code_judge_command
+from rewards_lib.cli_options import Commands, add_run_options, limits_of, secrets_of
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.cli_publish import add_publish_commands
 from rewards_lib.cli_rollouts import add_rollout_commands
@@ -62,7 +63,10 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Results are JSON on standard output. Exit status: 0 success, 1 the result is a failure, 2 bad input.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_test, _add_check, _add_presets, add_rollout_commands, _add_metrics, add_publish_commands):
+    for add in (
+        _add_test, _add_check, _add_presets, add_rollout_commands, _add_metrics, add_publish_commands,
+        add_code_judge_command,
+    ):  # fmt: skip
         add(commands)
     return parser
 
@@ -127,10 +131,11 @@ def _mix_of(options: argparse.Namespace) -> tuple[Mix, FunctionResolver]:
     _refuse_idle_flags(options)
     if options.mix:
         mix = read_mix(read_text(options.mix))
-        return mix, resolver(folder=options.mix.parent, store=Store, allow_hosts=options.allow_host)
+        secrets = secrets_of(options)
+        return mix, resolver(folder=options.mix.parent, store=Store, allow_hosts=options.allow_host, secrets=secrets)
     if options.function:
         found = read_function(options.function, requirements=options.requirements)
-        source = replace(found.source, allow_hosts=tuple(options.allow_host))
+        source = replace(found.source, allow_hosts=tuple(options.allow_host), secrets=secrets_of(options))
         return function_alone(options.function.stem, replace(found, source=source))
     params = check_params(options.preset, read_json(options.params or "{}", name="--params"))
     return Mix(
@@ -144,6 +149,7 @@ def _refuse_idle_flags(options: argparse.Namespace) -> None:
         "--params": options.params is not None and not options.preset,
         "--requirements": options.requirements is not None and not options.function,
         "--allow-host": bool(options.allow_host) and bool(options.preset),
+        "--secret": bool(options.secret) and bool(options.preset),
     }
     for flag, is_idle in idle.items():
         if is_idle:

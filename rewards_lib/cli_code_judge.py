@@ -91,12 +91,11 @@ def _compare(options: argparse.Namespace) -> int:
     if not 0 <= options.float_tol <= 1:
         raise InputError("The tolerance must be a number from 0 to 1.", where="--float-tol")
     row = read_json(sys.stdin.read(), name="standard input")
-    texts = [row.get(key) for key in ("expected", "actual")] if isinstance(row, dict) else []
-    if len(texts) != 2 or not all(isinstance(text, str) for text in texts):
+    expected, actual = (row.get(key) if isinstance(row, dict) else None for key in ("expected", "actual"))
+    if not isinstance(expected, str) or not isinstance(actual, str):
         raise InputError("{shape} with two texts is expected.", where="standard input", shape='{"expected", "actual"}')
-    expected, actual = (text.encode("utf-8", "surrogatepass") for text in texts)
     rules = CompareRules(options.mode, options.float_tol, options.ignore_case)
-    found = compare(expected, [actual], rules)
+    found = compare(expected.encode("utf-8", "surrogatepass"), [actual.encode("utf-8", "surrogatepass")], rules)
     reason = "" if found is None else str(found.reason)
     print_result({"passed": found is None, "reason": reason, "line": found.line if found else None})
     return 0
@@ -122,9 +121,7 @@ def _extract(options: argparse.Namespace) -> int:
         with _judge(options) as judge:  # parsing is left to a worker: the text may be made to break a parser
             if not judge.is_valid_python(code):
                 code, why = None, "no code block, and the text itself is no program"
-    print_result(
-        {"code": code, "language": language.name, "reason": why, "incomplete_fence": program.incomplete_fence}
-    )
+    print_result({"code": code, "language": language.name, "reason": why, "incomplete_fence": program.incomplete_fence})
     return 0
 
 

@@ -251,7 +251,9 @@ class CodeJudge:
 
     def _cases(self, submission: Submission) -> list[TestCase]:
         address = address_of(submission.tests)
-        return read_tests(submission.tests) if address is None else self._fetcher.fetch(address)
+        if address is None:
+            return read_tests(submission.tests)
+        return self._fetcher.fetch(address, submission.allow_hosts)
 
 
 class _Judging:

@@ -62,6 +62,8 @@ class Submission:
     rules: CompareRules = field(default_factory=CompareRules)
     checker: Checker | None = None
     scoring: Scoring = "all"
+    allow_hosts: tuple[str, ...] = ()
+    """Hosts that these tests may be fetched from, beside the judge's own list; never taken from a request."""
     is_program: bool = False
     """``completion`` is the program itself, nothing is to be taken out of it."""
 

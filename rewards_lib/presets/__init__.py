@@ -9,6 +9,7 @@ the functions that need them.
 
 from rewards_lib.presets import (  # noqa: F401 -- importing registers them
     choice,
+    code_judge,
     countdown,
     language,
     length,

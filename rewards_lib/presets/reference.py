@@ -29,7 +29,7 @@ def reference() -> str:
 
 def _section(preset: Preset) -> str:
     rows = [_parameter_row(parameter) for parameter in preset.parameters]
-    asks = preset.runs_on == "host"
+    asks = bool(preset.examples[0].replies)
     head = "| ground truth | parameters | completion |" + (" the service replies |" if asks else "") + " reward |"
     lines = [
         f"## {preset.name}", "", f"**{preset.label.en}** / {preset.label.zh}. {preset.summary.en}", _scope(preset),
@@ -43,6 +43,8 @@ def _section(preset: Preset) -> str:
 def _scope(preset: Preset) -> str:
     if preset.is_group:
         return "\nEach reward depends on the other completions of the sample.\n"
+    if preset.runs_on == "host" and not preset.examples[0].replies:
+        return "\nIt runs programs in workers of its own, so the console's process hands them over by itself.\n"
     if preset.runs_on == "host":
         return "\nIt asks a service over the network, and so runs in the console's process instead of a worker.\n"
     return ""

@@ -36,7 +36,7 @@ ADDRESS = {"llm_judge": "base_url", "sandbox_submit": "url"}
 @contextmanager
 def params_of(name, example):
     """The example's parameters; where the preset asks a service, one stands there and answers as the example says."""
-    if find_preset(name).runs_on == "worker":
+    if name not in ADDRESS:
         yield example.params
         return
     told = dict(zip(map(str, example.completions), example.replies, strict=False))

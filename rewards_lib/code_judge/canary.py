@@ -1,0 +1,93 @@
+"""The canary: a program that must be accepted, judged every half minute in each language in use.
+
+Invariant: a judge whose own programs fail says so in its health and starts with fresh workers; it does not go on
+handing out verdicts in silence.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+from rewards_lib.code_judge.judge import CodeJudge
+from rewards_lib.code_judge.languages import LANGUAGES
+from rewards_lib.code_judge.submission import Submission
+from rewards_lib.code_judge.verdicts import Verdict
+from rewards_lib.contract import Json, JsonObject
+from rewards_lib.errors import BusyError, RewardConsoleError
+
+EVERY_SECONDS = 30.0
+_TESTS: list[Json] = [{"stdin": "17 25\n", "stdout": "42\n"}]
+
+
+@dataclass(frozen=True, slots=True)
+class CanaryReport:
+    """How the last canary of a language went."""
+
+    is_well: bool
+    told: str
+    """The verdict, or why there was none."""
+    at: float
+    """Unix time."""
+
+
+class Canary:
+    """Watches a judge from a thread of its own. Close it, or use it as a context manager."""
+
+    def __init__(self, judge: CodeJudge, *, every_seconds: float = EVERY_SECONDS) -> None:
+        self._judge = judge
+        self._every_seconds = every_seconds
+        self._stop = threading.Event()
+        self._reports: dict[str, CanaryReport] = {}
+        self._thread = threading.Thread(target=self._watch, name="code judge canary", daemon=True)
+        self._thread.start()
+
+    def look(self) -> None:
+        """Judge the sample of every language in use; a failure lets all idle workers be replaced."""
+        for name in sorted(self._judge.used_languages | {"python"}):
+            report = self._try(name)
+            if report is not None:
+                self._reports[name] = report
+                if not report.is_well:
+                    self._judge.replace_workers()
+
+    def _try(self, name: str) -> CanaryReport | None:
+        """None when the judge is too busy to tell: that is no sign of illness."""
+        language = LANGUAGES[name]
+        try:
+            judgement = self._judge.judge(Submission(language.sample, language, _TESTS, is_program=True))
+        except BusyError:
+            return None
+        except RewardConsoleError as error:
+            return CanaryReport(False, str(error), time.time())
+        return CanaryReport(judgement.verdict is Verdict.ACCEPTED, str(judgement.verdict), time.time())
+
+    @property
+    def is_well(self) -> bool:
+        """Whether no language's last canary failed."""
+        return all(report.is_well for report in self._reports.values())
+
+    def to_json(self) -> JsonObject:
+        """By language: how the last canary went, and when."""
+        return {
+            name: {"well": report.is_well, "told": report.told, "at": round(report.at, 3)}
+            for name, report in self._reports.items()
+        }  # fmt: skip
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._stop.set()
+        self._thread.join(timeout=5)
+
+    def _watch(self) -> None:
+        while True:
+            self.look()
+            if self._stop.wait(self._every_seconds):
+                return
+
+    def __enter__(self) -> Canary:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()

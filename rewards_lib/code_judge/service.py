@@ -1,0 +1,162 @@
+"""The judge over HTTP, as SandboxFusion's clients know it: ``/submit``, ``/run_code``, ``/v1/ping``, ``/healthz``.
+
+Invariant: an answer with ``accepted`` is a verdict; whatever kept the judge from one is an error status with one
+sentence in ``detail``, so that no client takes a fault of ours for a wrong program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import os
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, FastAPI, Request, Response
+
+from rewards_lib.code_judge.canary import Canary
+from rewards_lib.code_judge.cancellation import Cancellation
+from rewards_lib.code_judge.judge import MOST_SUBMISSIONS, CodeJudge
+from rewards_lib.code_judge.responses import fault_response, run_response, submit_response
+from rewards_lib.code_judge.submission import read_code_run, read_submission
+from rewards_lib.contract import Json, JsonObject, write_json
+from rewards_lib.errors import InputError, RewardConsoleError, boundary
+from rewards_lib.strict_json import read_json
+
+MOST_BODY_BYTES = 128 << 20
+TOKEN_VARIABLE = "REWARD_CONSOLE_TOKEN"  # noqa: S105 -- the variable's name
+_LOOK_SECONDS = 0.25
+_RETRY_AFTER_SECONDS = "2"
+_T = TypeVar("_T")
+
+
+class TooLargeError(InputError):
+    """A body above the limit."""
+
+    code, http_status = "too_large", 413
+
+
+def router(judge: CodeJudge) -> APIRouter:
+    """The routes ``/submit``, ``/run_code`` and ``/v1/ping``, to be mounted into any application."""
+    routes = APIRouter(tags=["code judge"])
+    threads = ThreadPoolExecutor(MOST_SUBMISSIONS + 8, thread_name_prefix="code judge")
+
+    @routes.post("/submit", summary="Judge a completion against tests", response_class=Response)
+    async def submit(request: Request) -> Response:
+        return await _answer(request, threads, lambda body, cancellation: _submit(judge, body, cancellation))
+
+    @routes.post("/run_code", summary="Run a program once", response_class=Response)
+    async def run_code(request: Request) -> Response:
+        return await _answer(request, threads, lambda body, cancellation: _run_code(judge, body, cancellation))
+
+    @routes.get("/v1/ping", summary="The process answers", response_class=Response)
+    async def ping() -> Response:
+        return _json("pong")
+
+    return routes
+
+
+def application(judge: CodeJudge, canary: Canary, *, token: str | None = None) -> FastAPI:
+    """The judge alone as an ASGI application. With a ``token`` every request but the ping must bear it."""
+    app = FastAPI(title="Code judge", description=__doc__, docs_url=None, redoc_url=None)
+    app.include_router(router(judge))
+
+    @app.get("/healthz", tags=["service"], summary="Workers, isolation, toolchains, canary", response_class=Response)
+    def health() -> Response:
+        row = judge.health() | {"status": "well" if canary.is_well else "ill", "canary": canary.to_json()}
+        return _json(row, 200 if canary.is_well else 503)
+
+    if token:
+
+        @app.middleware("http")
+        async def bear_token(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
+            given = request.headers.get("authorization", "")
+            if request.url.path != "/v1/ping" and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+                return _json({"detail": "A bearer token is needed."}, 401)
+            return await follow(request)
+
+    return app
+
+
+def serve(judge: CodeJudge, *, host: str, port: int) -> None:
+    """Serve until the process is told to stop. Raises InputError for an address that needs a token and has none."""
+    import uvicorn
+
+    token = os.environ.get(TOKEN_VARIABLE, "").strip() or None
+    if not _is_loopback(host) and token is None:
+        raise InputError(
+            "The judge runs programs: it listens beyond this machine only with a token.", where="--host",
+            remedy="Set {variable}, or leave the host out.", variable=TOKEN_VARIABLE,
+        )  # fmt: skip
+    judge.isolation()  # what cannot be confined as required is told before anybody asks
+    with Canary(judge) as canary:
+        uvicorn.run(application(judge, canary, token=token), host=host, port=port, log_level="warning")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+# --- one request ---------------------------------------------------------------------------------------------------
+
+
+async def _answer(
+    request: Request, threads: ThreadPoolExecutor, work: Callable[[Any, Cancellation], JsonObject]
+) -> Response:
+    """Read the body, work in a thread, and stop the work when the client is gone."""
+    answers: list[Response] = []
+    with boundary(lambda error: answers.append(_refusal(error))):
+        body = await _body(request)
+        with Cancellation() as cancellation:
+            running = asyncio.get_running_loop().run_in_executor(
+                threads, lambda: work(read_json(body, name="request"), cancellation)
+            )
+            row = await _unless_gone(request, running, cancellation)
+            answers.append(_json(row))
+    return answers[0]
+
+
+async def _unless_gone(request: Request, running: asyncio.Future[_T], cancellation: Cancellation) -> _T:
+    while not running.done():
+        await asyncio.wait([running], timeout=_LOOK_SECONDS)
+        if not running.done() and await request.is_disconnected():
+            cancellation.cancel()
+            break
+    return await running
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BODY_BYTES:
+            raise TooLargeError("The request is larger than {most} MB.", most=MOST_BODY_BYTES >> 20)
+    return bytes(body)
+
+
+def _submit(judge: CodeJudge, body: Any, cancellation: Cancellation) -> JsonObject:
+    submission = read_submission(body)
+    return submit_response(submission, judge.judge(submission, cancellation=cancellation))
+
+
+def _run_code(judge: CodeJudge, body: Any, cancellation: Cancellation) -> JsonObject:
+    """Faults of the judge are a ``SandboxError`` here: clients of this route look at the status in the body."""
+    request = read_code_run(body)
+    answers: list[JsonObject] = []
+    with boundary(lambda error: answers.append(fault_response(str(error)))):
+        answers.append(run_response(*judge.run_code(request, cancellation=cancellation)))
+    return answers[0]
+
+
+def _refusal(error: RewardConsoleError) -> Response:
+    headers = {"Retry-After": _RETRY_AFTER_SECONDS} if error.http_status == 503 else None
+    return _json({"detail": str(error), "code": error.code}, error.http_status, headers)
+
+
+def _json(value: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(write_json(value), status, headers, media_type="application/json")
