@@ -22,13 +22,12 @@ from components.metrics.facts import facts, how_it_was_read, mended, values_tabl
 from components.metrics.files import (
     example_buttons,
     follow_link,
-    follow_paths,
     open_exports,
-    path_field,
     uploader,
     write_link,
 )
 from components.metrics.findings import diagnosis_list
+from components.metrics.followed import follow_paths, path_field
 from components.metrics.thresholds import rules_menu
 from rewards_lib.training_metrics import runs_of
 

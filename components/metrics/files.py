@@ -1,4 +1,4 @@
-"""The exports that the Training metrics page looks at: uploads, examples and followed paths, each read once.
+"""The exports that the Training metrics page looks at: uploads, examples and followed files, each read once.
 
 An upload is kept on a shelf of the console under its content's hash, so that the address of a view can be opened again.
 """
@@ -12,22 +12,20 @@ from threading import Lock
 
 import streamlit as st
 
-from components import state
+from components import state, theme
 from components.examples import FOLDER
 from components.i18n import _
 from components.shell import show_failure
 from components.state import MetricFile
 from components.theme import number
-from rewards_lib.errors import InputError, RewardConsoleError
+from rewards_lib.errors import InputError
 from rewards_lib.training_metrics import RELATIVE_TIME, ROW_NUMBER, Export, StepColumnError, read_export
-from rewards_lib.training_metrics.formats.event_files import event_files_below
+from rewards_lib.training_metrics.followed_files import followed_path, without_content
 
 MAX_MB = 200
 EXAMPLES = ("hacked", "truncated", "healthy")
 SHELF_BYTES = 512_000_000
 LINK = "runs"
-FOLLOW_SECONDS = 2
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Shelf:
@@ -70,22 +68,29 @@ def open_exports() -> list[Export]:
         told = _("Reading {name}, {size} MB ...", name=file.name, size=number(_size(file) / 1e6, 1))
         try:
             with st.spinner(told):
-                data = Path(file.path) if file.path else file.data
-                exports.append(_read(file.digest, file.name, chosen, data))
+                exports.append(
+                    _read(file.digest, file.name, chosen, followed_path(file.path) if file.path else file.data)
+                )
         except OSError as error:
             show_failure(_unreadable(file.path, error))
             _offer_to_close(file)
         except StepColumnError as error:
-            show_failure(error)
+            show_failure(_showable(error, file))
             _ask_for_x(file, error.choices)
-        except RewardConsoleError as error:
-            show_failure(error)
+            _offer_to_close(file)
+        except InputError as error:
+            show_failure(_showable(error, file))
             _offer_to_close(file)
     return exports
 
 
+def _showable(error: InputError, file: MetricFile) -> InputError:
+    """A refusal quotes from what the visitor dropped, never from a file of the console's machine."""
+    return without_content(error) if file.path else error
+
+
 def _offer_to_close(file: MetricFile) -> None:
-    if st.button(_("Close {name}", name=file.name), icon=":material/close:", key=f"close_{file.digest}"):
+    if st.button(_("Close {name}", name=theme.plain(file.name)), icon=":material/close:", key=f"close_{file.digest}"):
         close(file)
         st.rerun()
 
@@ -180,68 +185,6 @@ def write_link() -> None:
 def _is_example(file: MetricFile) -> bool:
     name = file.name.removesuffix(".csv")
     return name in EXAMPLES and len(file.data) == (FOLDER / "training_metrics" / f"{name}.csv").stat().st_size
-
-
-# --- paths that are followed -----------------------------------------------------------------------------------------
-
-
-def path_field() -> None:
-    """Draw the field for a path on the console's own machine, where only this machine can open the console."""
-    if st.get_option("server.address") not in LOOPBACK:
-        return
-    # emptied from here, a field in a closed popover would send its old text again at the next rerun: a new one instead
-    key = f"metric_path_{state.metric_uploads.get()}"
-    st.text_input(
-        _("Or follow a file on this machine"),
-        placeholder=_("Path of a log, a CSV or a folder of event files"),
-        key=key,
-        on_change=_open_path,
-        args=(key,),
-        help=_("New rows appear while it is written."),
-    )
-
-
-def _open_path(key: str) -> None:
-    typed = (state.widget(key) or "").strip()
-    if typed:
-        opened = [file for file in state.metric_files.get() if file.path != typed]
-        state.metric_files.set((*opened, _path_file(typed)))
-        state.metric_uploads.set(state.metric_uploads.get() + 1)
-
-
-def _path_file(path: str) -> MetricFile:
-    return MetricFile(Path(path).name, b"", _state_of(path), path)
-
-
-def _state_of(path: str) -> str:
-    """A digest of when and how far the file, or the files of the folder, were written."""
-    place = Path(path)
-    try:
-        files = event_files_below(place) if place.is_dir() else [place]
-        seen = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
-    except (OSError, InputError):  # reading the file says so in a sentence
-        seen = []
-    return blake2b(repr((path, seen)).encode(), digest_size=12).hexdigest()
-
-
-def follow_paths() -> None:
-    """Look every other second whether a followed path was written on; then read it again and draw the page anew."""
-    drawn = state.metric_files.get()
-    if any(file.path for file in drawn):
-        st.fragment(_look_again, run_every=FOLLOW_SECONDS)(drawn)
-
-
-def _look_again(drawn: tuple[MetricFile, ...]) -> None:
-    """``drawn`` is what the page shows: a callback of this very rerun may have changed what is open since."""
-    files = state.metric_files.get()
-    now = tuple(_path_file(file.path) if file.path else file for file in files)
-    if now == drawn:
-        return
-    chosen = state.metric_x.get()
-    moved = {new.digest: chosen[old.digest] for old, new in zip(files, now, strict=True) if old.digest in chosen}
-    state.metric_x.set({**chosen, **moved})
-    state.metric_files.set(now)
-    st.rerun()
 
 
 # --- dropping ---------------------------------------------------------------------------------------------------------
