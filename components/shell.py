@@ -43,7 +43,10 @@ def pages() -> dict[str, list[StreamlitPage]]:
             page("functions", _("Functions"), "code"),
             page("test", _("Test"), "play_circle"),
         ],
-        _("Watch"): [page("training_metrics", _("Training metrics"), "monitoring")],
+        _("Watch"): [
+            page("training_metrics", _("Training metrics"), "monitoring"),
+            page("trajectories", _("Trajectories"), "forum"),
+        ],
     }
 
 

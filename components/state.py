@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from rewards_lib.agentic import SimulationSettings
 from rewards_lib.contract import MixResult, Payload
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.store import DraftConflict, Kind
@@ -179,3 +180,48 @@ metric_focus: Slot[tuple[str, int]] = Slot("metric_focus", lambda: ("", 0))
 """The chart to scroll to, and how many times one was asked for."""
 metric_link_read: Slot[bool] = Slot("metric_link_read", bool)
 """Whether the address that was opened has been followed."""
+
+# --- Rollouts ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RolloutSource:
+    """A file of rollouts that was chosen and is not scored yet."""
+
+    path: str
+    title: str
+    format_name: str | None = None
+    """Chosen by hand; None lets the keys decide."""
+    columns: dict[str, str] | None = None
+    """Part of a rollout to column, named by hand."""
+
+
+rollout_source: Slot[RolloutSource | None] = Slot("rollout_source", _none)
+rollout_uploads: Slot[int] = Slot("rollout_uploads", int)
+"""Raised after each upload, so that the uploader starts empty."""
+rollout_filter: Slot[str] = Slot("rollout_filter", str)
+"""The filter that is in force: the last one that could be read."""
+rollout_place: Slot[int] = Slot("rollout_place", int)
+"""The rollout that is looked at, by its place in the file."""
+rollout_mix_file: Slot[tuple[str, str] | None] = Slot("rollout_mix_file", _none)
+"""A mix file that was uploaded here: its name and its text."""
+rollout_told: Slot[str] = Slot("rollout_told", str)
+"""What the last deed did, said once after the rerun."""
+dataset_name: Slot[str | None] = Slot("dataset_name", _none)
+"""The data set that is looked at."""
+
+# --- Trajectories --------------------------------------------------------------------------------------------------
+
+trajectory_text: Slot[tuple[str, str] | None] = Slot("trajectory_text", _none)
+"""Name and text of what was opened; None means the example."""
+trajectory_place: Slot[int] = Slot("trajectory_place", int)
+"""The trajectory that is looked at, by its place in the text."""
+trajectory_rewards: Slot[dict[str, float | None]] = Slot("trajectory_rewards", dict)
+"""By name: rewards that were changed to see what follows."""
+trajectory_tokenizer: Slot[tuple[str, str] | None] = Slot("trajectory_tokenizer", _none)
+"""Name and text of a tokenizer.json."""
+simulation: Slot[SimulationSettings] = Slot("simulation", SimulationSettings)
+simulation_system: Slot[str] = Slot("simulation_system_chosen", lambda: "own")
+"""The trainer whose defaults were taken last."""
+simulation_epoch: Slot[int] = Slot("simulation_epoch", int)
+"""Raised when a trainer's defaults replace the settings, so that the widgets start anew."""
