@@ -12,27 +12,27 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from rewards_lib.code_judge import anonymous_files, checking, programs, toolchains
+from rewards_lib.code_judge import anonymous_files, programs, toolchains
 from rewards_lib.code_judge.binary_cache import BinaryCache
 from rewards_lib.code_judge.cancellation import Cancellation
 from rewards_lib.code_judge.extraction import Program, extract_program
-from rewards_lib.code_judge.judging import broken_limit, ending, execution_of, judge_run, refuse_faults
+from rewards_lib.code_judge.judging import broken_limit, ending, execution_of, refuse_faults
 from rewards_lib.code_judge.languages import LANGUAGES
 from rewards_lib.code_judge.programs import ReadyProgram
 from rewards_lib.code_judge.runs import RunOrder, RunReport
 from rewards_lib.code_judge.submission import CodeRun, Submission
+from rewards_lib.code_judge.submission_judging import SubmissionJudging
 from rewards_lib.code_judge.test_fetching import TestFetcher
 from rewards_lib.code_judge.test_lists import address_of, read_tests
-from rewards_lib.code_judge.verdicts import Execution, Judgement, TestCase, TestOutcome, Verdict, worst
+from rewards_lib.code_judge.verdicts import Execution, Judgement, TestCase, Verdict
 from rewards_lib.code_judge.workers import RunCancelledError, Worker, WorkerLostError, WorkerPlan, WorkerPool
-from rewards_lib.contract import Isolation, JsonObject, Sentence, Tier, sentence
+from rewards_lib.contract import Isolation, JsonObject, Tier
 from rewards_lib.data_directory import data_directory
 from rewards_lib.errors import BusyError, DependencyError
 from rewards_lib.executor.run_queue import RunQueue
@@ -86,7 +86,7 @@ class CodeJudge:
                 message=program.why, incomplete_fence=program.incomplete_fence, scoring=submission.scoring,
             )  # fmt: skip
             if program.code is not None:
-                run = _Judging(self, submission, cases, caller, cancellation)
+                run = SubmissionJudging(self, submission, cases, caller, cancellation)
                 found = run.judge(toolchain, program, found)
             self.judged += 1
             self.used_languages.add(submission.language.name)
@@ -254,126 +254,6 @@ class CodeJudge:
         if address is None:
             return read_tests(submission.tests)
         return self._fetcher.fetch(address, submission.allow_hosts)
-
-
-class _Judging:
-    """The judging of one submission."""
-
-    def __init__(
-        self, judge: CodeJudge, submission: Submission, cases: Sequence[TestCase], caller: str,
-        cancellation: Cancellation | None,
-    ) -> None:  # fmt: skip
-        self._judge = judge
-        self._submission = submission
-        self._cases = cases
-        self._caller = caller
-        self._cancellation = cancellation
-
-    def judge(self, toolchain: toolchains.Toolchain, program: Program, found: Judgement) -> Judgement:
-        """Make the program and its checker ready, run the tests, and complete what is known."""
-        ready, compilation, cached = self._make_ready(toolchain, program.code or "")
-        if ready is None:
-            failed = sentence("the compiler refuses the program")
-            return replace(found, verdict=Verdict.COMPILE_ERROR, compilation=compilation, message=failed)
-        checker = None
-        try:
-            if self._submission.checker is not None:
-                checker = self._ready_checker()
-            outcomes = self._run_tests(ready, checker)
-        finally:
-            programs.close_all((ready, checker))
-        if program.whole_text and outcomes[0].verdict is Verdict.COMPILE_ERROR:
-            return replace(found, code="", message=sentence("no code block, and the text itself is no program"))
-        verdict, message = worst([one.verdict for one in outcomes]), None
-        if outcomes[0].verdict is Verdict.COMPILE_ERROR:
-            outcomes, message = outcomes[:1], outcomes[0].message
-        return replace(
-            found, verdict=verdict, outcomes=tuple(outcomes), compilation=compilation, cached_compile=cached,
-            message=message,
-        )  # fmt: skip
-
-    def _make_ready(
-        self, toolchain: toolchains.Toolchain, code: str
-    ) -> tuple[ReadyProgram | None, Execution | None, bool]:
-        return self._judge.make_ready(
-            toolchain, code, self._submission.compile_seconds, self._caller, self._cancellation
-        )
-
-    def _ready_checker(self) -> ReadyProgram:
-        checker = self._submission.checker
-        assert checker is not None  # noqa: S101 -- asked for by the caller
-        ready, compilation, _ = self._make_ready(toolchains.need_toolchain(checker.language), checker.code)
-        if ready is None:
-            raise checking.broken(compilation.stderr if compilation else "")
-        return ready
-
-    def _run_tests(self, program: ReadyProgram, checker: ReadyProgram | None) -> list[TestOutcome]:
-        """One outcome for each test in order, up to the first failure unless all are asked for."""
-        run_all = self._submission.run_all or self._submission.scoring == "fraction"
-        outcomes = _side_by_side(
-            lambda index: self._run_test(index, program, checker), len(self._cases), self._judge.workers,
-            stop=lambda outcome: not run_all and not outcome.passed,
-        )  # fmt: skip
-        if run_all:
-            return outcomes
-        last = next((place for place, one in enumerate(outcomes) if not one.passed), len(outcomes))
-        return outcomes[: last + 1]
-
-    def _run_test(self, index: int, program: ReadyProgram, checker: ReadyProgram | None) -> TestOutcome:
-        case, submission = self._cases[index], self._submission
-        limits = program.limits(submission.seconds, submission.memory_mb)
-        with self._judge.run(program.order(limits), case.stdin, self._caller, self._cancellation) as report:
-            if checker is None:
-                return judge_run(index, case, report, limits, submission.rules, whole=submission.full_texts)
-            plain = judge_run(index, case, report, limits, submission.rules, whole=submission.full_texts)
-            if plain.verdict not in (Verdict.ACCEPTED, Verdict.WRONG_ANSWER):
-                return plain
-            with (
-                checking.check_order(checker, case, report.stdout) as order,
-                self._judge.run(order, "", self._caller, self._cancellation) as checked,
-            ):
-                return checking.outcome(plain, checked)
-
-
-def _side_by_side(
-    work: Callable[[int], _T], count: int, at_once: int, *, stop: Callable[[_T], bool]
-) -> list[_T]:  # fmt: skip
-    """Do the numbered pieces in order, some at once, until one says stop; the results of the first that were done.
-
-    An error of a piece stops the others and is raised.
-    """
-    results: dict[int, _T] = {}
-    numbers = iter(range(count))
-    lock = threading.Lock()
-    stopped = threading.Event()
-
-    def take() -> None:
-        while not stopped.is_set():
-            with lock:
-                number = next(numbers, None)
-            if number is None:
-                return
-            try:
-                results[number] = work(number)
-            except BaseException:
-                stopped.set()
-                raise
-            if stop(results[number]):
-                stopped.set()
-
-    threads = min(at_once, count)
-    if threads == 1:
-        take()
-    else:
-        with ThreadPoolExecutor(threads, thread_name_prefix="code judge") as pool:
-            for done in [pool.submit(take) for _ in range(threads)]:
-                done.result()
-    return [results[number] for number in sorted(results)]
-
-
-def text_of(message: Sentence | None) -> str:
-    """A sentence in English; empty for none."""
-    return str(message) if message else ""
 
 
 @atexit.register

@@ -32,10 +32,10 @@ _RETRY_AFTER_SECONDS = "2"
 _T = TypeVar("_T")
 
 
-class TooLargeError(InputError):
+class BodyTooLargeError(InputError):
     """A body above the limit."""
 
-    code, http_status = "too_large", 413
+    code, http_status = "body_too_large", 413
 
 
 def router(judge: CodeJudge) -> APIRouter:
@@ -135,7 +135,7 @@ async def _body(request: Request) -> bytes:
     async for part in request.stream():
         body += part
         if len(body) > MOST_BODY_BYTES:
-            raise TooLargeError("The request is larger than {most} MB.", most=MOST_BODY_BYTES >> 20)
+            raise BodyTooLargeError("The request is larger than {most} MB.", most=MOST_BODY_BYTES >> 20)
     return bytes(body)
 
 

@@ -96,11 +96,10 @@ class Worker:
         self._control = near
         with far:
             self._process: subprocess.Popen[bytes] = starter.call(lambda: _spawn(plan, far))
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.close)
             self._greet()
-        except BaseException:
-            self.close()
-            raise
+            undo.pop_all()
 
     def _greet(self) -> None:
         uid = _own_user(self.plan)
@@ -140,14 +139,11 @@ class Worker:
         ``cancelled`` is a descriptor that becomes readable when nobody wants the answer any more.
         """
         self.runs += 1
-        stdout, stderr = anonymous_files.anonymous_file("stdout"), anonymous_files.anonymous_file("stderr")
-        fetched = {name: anonymous_files.anonymous_file("file") for name in order.fetch}
-        try:
-            answer = self._ask(order, (stdin, stdout, stderr), tuple(fetched.values()), cancelled)
-        except BaseException:
-            for descriptor in (stdout, stderr, *fetched.values()):
-                os.close(descriptor)
-            raise
+        with contextlib.ExitStack() as undo:
+            stdout, stderr, *back = (_output_file(undo) for _ in range(2 + len(order.fetch)))
+            answer = self._ask(order, (stdin, stdout, stderr), tuple(back), cancelled)
+            undo.pop_all()
+        fetched = dict(zip(order.fetch, back, strict=True))
         came = answer.get("fetched") or [False] * len(fetched)
         for (name, descriptor), is_there in zip(list(fetched.items()), came, strict=True):
             if not is_there:
@@ -191,6 +187,12 @@ class Worker:
             self._process.stderr.close()
         if self._box != "/box":
             shutil.rmtree(self._box, ignore_errors=True)
+
+
+def _output_file(undo: contextlib.ExitStack) -> int:
+    descriptor = anonymous_files.anonymous_file("output")
+    undo.callback(os.close, descriptor)
+    return descriptor
 
 
 def _spawn(plan: WorkerPlan, far: socket.socket) -> subprocess.Popen[bytes]:
