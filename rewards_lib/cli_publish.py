@@ -18,13 +18,12 @@ from rewards_lib.strict_json import read_text
 if TYPE_CHECKING:
     from rewards_lib.store import Kind, Store, Version
 
-SERVICE_PORT = 8601
 KINDS: tuple[Kind, ...] = ("mix", "function")
 
 
 def add_publish_commands(commands: Commands) -> None:
     """Register the commands of this module."""
-    for add in (_add_publish, _add_versions):
+    for add in (_add_publish, _add_versions, _add_serve):
         add(commands)
 
 
@@ -59,7 +58,7 @@ def _publish(options: argparse.Namespace) -> int:
     row = {"status": "success", **_version_row(version), "mix_version": open_version(version).mix_version}
     print_result(row | {"repeated": version.repeated})
     print_next(
-        f"python -m rewards_lib serve, then POST to http://127.0.0.1:{SERVICE_PORT}/rewards/{version.name}; "
+        f"python -m rewards_lib serve, then POST to http://127.0.0.1:8601/rewards/{version.name}; "
         f"or python -m rewards_lib export --name {version.name} --target verl --out DIR"
     )
     return 0
@@ -163,3 +162,47 @@ def _version_row(version: Version) -> dict[str, Any]:
         "note": version.note, "published_at": version.published_at.isoformat(),
         "withdrawn_at": gone.isoformat() if gone else None,
     }  # fmt: skip
+
+
+# --- serve ---------------------------------------------------------------------------------------------------------
+
+
+def _add_serve(commands: Commands) -> None:
+    command = commands.add_parser(
+        "serve",
+        help="the reward service over the published versions",
+        description="Answer POST /rewards/NAME, /openrlhf/NAME and /slime/NAME until told to stop. Loopback, unless a "
+        "host and, in REWARD_CONSOLE_TOKEN, a token are given. What is published later is served at once.",
+    )
+    command.add_argument("--host", default="127.0.0.1", metavar="H", help="the address to listen on (127.0.0.1)")
+    command.add_argument("--port", type=int, default=8601, metavar="P", help="the port to listen on (8601)")
+    command.add_argument(
+        "--trusted-host", action="append", default=[], metavar="H", help="a name requests may call this host by"
+    )
+    command.add_argument("--at-once", type=int, metavar="N", help="requests scored at the same time")
+    command.add_argument("--most-waiting", type=int, default=256, metavar="N", help="requests that may wait (256)")
+    command.add_argument("--with-parent", action="store_true", help="end when the process that started this one ends")
+    command.set_defaults(run=_serve)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    import os
+
+    from rewards_lib.serving import TOKEN_VARIABLE, ServiceSettings
+    from rewards_lib.serving.server import serve
+
+    settings = ServiceSettings(
+        host=options.host, port=options.port, token=os.environ.get(TOKEN_VARIABLE, "").strip(),
+        trusted_hosts=tuple(options.trusted_host), most_waiting=options.most_waiting,
+    )  # fmt: skip
+    if options.at_once is not None:
+        settings = replace(settings, at_once=options.at_once)
+    if settings.at_once < 1 or settings.most_waiting < 0:
+        raise InputError("At least one request must be scored at a time.", where="--at-once, --most-waiting")
+
+    def tell() -> None:
+        print_result({"status": "success", "address": settings.url, "pid": os.getpid()})
+        print_next(f"POST to {settings.url}/rewards/NAME; {settings.url}/docs lists all. Ctrl+C stops it.")
+
+    serve(settings.checked(), on_listening=tell, with_parent=options.with_parent)
+    return 0

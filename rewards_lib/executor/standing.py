@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import queue
 import socket
 import threading
@@ -139,6 +140,9 @@ class _StandingWorker:
             zygote, "items", {"entry": ENTRY, "first": 0}, _LIMITS, gateway=companion, entries=iter([b"null"])
         )
         self._channel = self._stack.enter_context(channel)
+        if not any(row.get("ready") for row in channel.lines()):  # which also hands the one entry over
+            raise WorkerUnavailableError(worker_died().message)
+        channel.deadline = math.inf  # from here on each item has its own
         self._socket = companion.control
 
     def _ask(self, request: Json, seconds: float) -> dict[str, Any] | None:

@@ -1,0 +1,86 @@
+"""How a service runs: where it listens, who may ask, how much it takes on.
+
+Invariant: nothing but loopback is served without a token.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rewards_lib.data_directory import data_directory
+from rewards_lib.errors import InputError
+
+TOKEN_VARIABLE = "REWARD_CONSOLE_TOKEN"  # noqa: S105 -- the name of the variable
+DEFAULT_PORT = 8601
+LEAST_TOKEN_CHARACTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """The settings of one service; ``checked`` refuses those that would be unsafe."""
+
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    token: str = field(default="", repr=False)
+    """Every request but those for health needs it as a bearer token; empty: none does."""
+    trusted_hosts: tuple[str, ...] = ()
+    """Names that a request's Host may have, besides ``localhost`` and addresses in digits."""
+    at_once: int = field(default_factory=lambda: max(8, 4 * (os.cpu_count() or 1)))
+    """Requests that are scored at the same time."""
+    most_waiting: int = 256
+    """Requests that wait for their turn; one more is answered 503."""
+    wait_seconds: float = 30.0
+    """How long a request waits for its turn before it is answered 503."""
+    body_bytes: int = 32 << 20
+    drain_seconds: float = 30.0
+    """How long requests in progress may take after the service was told to stop."""
+
+    @property
+    def url(self) -> str:
+        """The address to paste."""
+        shown = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host  # noqa: S104 -- compared, not bound
+        return f"http://[{shown}]:{self.port}" if ":" in shown else f"http://{shown}:{self.port}"
+
+    @property
+    def folder(self) -> Path:
+        """Where this service keeps its log and its whereabouts."""
+        return service_folder(self.port)
+
+    def checked(self) -> ServiceSettings:
+        """These settings. Raises InputError when they would let strangers in or cannot work."""
+        if not 0 < self.port < 65536:
+            raise InputError("A port is a number from 1 to 65535.", where="--port")
+        if not is_loopback(self.host) and not self.token:
+            raise InputError(
+                "The service listens on {host} only with a token.", where="--host", host=self.host,
+                remedy="Set {variable} to a long secret, or leave --host out to serve this machine alone.",
+                variable=TOKEN_VARIABLE,
+            )  # fmt: skip
+        if self.token and (len(self.token) < LEAST_TOKEN_CHARACTERS or not self.token.isascii()):
+            raise InputError(
+                "The token needs {least} ASCII characters at least.", where=TOKEN_VARIABLE,
+                least=LEAST_TOKEN_CHARACTERS,
+            )  # fmt: skip
+        return self
+
+
+def service_folder(port: int) -> Path:
+    """Where the service of a port keeps its log and its whereabouts."""
+    return data_directory() / "service" / str(port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address, or everything a name resolves to, is this machine's loopback."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        pass
+    try:
+        found = {info[4][0] for info in socket.getaddrinfo(host, None)}
+    except OSError:
+        return False
+    return bool(found) and all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in found)

@@ -1,0 +1,137 @@
+"""Where a service is: its process and address in a small file beside its log, and whether it still answers.
+
+Invariant: a file left behind by a process that is gone is not taken for a service.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rewards_lib.contract import write_json
+from rewards_lib.errors import DependencyError
+from rewards_lib.serving.settings import ServiceSettings, service_folder
+
+FILE_NAME = "service.json"
+START_SECONDS = 30.0
+_ASK_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """A service that was started and its process lives."""
+
+    pid: int
+    host: str
+    port: int
+    started_at: str
+    """UTC, ISO 8601."""
+
+    @property
+    def started(self) -> datetime:
+        """The moment it was started."""
+        return datetime.fromisoformat(self.started_at)
+
+
+@contextmanager
+def announced(settings: ServiceSettings) -> Iterator[None]:
+    """Keep the file while the block runs."""
+    path = settings.folder / FILE_NAME
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    own = Whereabouts(os.getpid(), settings.host, settings.port, datetime.now(UTC).isoformat(timespec="seconds"))
+    path.write_text(write_json(asdict(own)), encoding="utf-8")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def find_service(port: int) -> Whereabouts | None:
+    """The service of this user that listens on a port; None when there is none, or its process is gone."""
+    try:
+        row = json.loads((service_folder(port) / FILE_NAME).read_text(encoding="utf-8"))
+        found = Whereabouts(int(row["pid"]), str(row["host"]), int(row["port"]), str(row["started_at"]))
+        found.started  # noqa: B018 -- an unreadable time makes the file unreadable
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if _is_service(found.pid) else None
+
+
+def _is_service(pid: int) -> bool:
+    """Whether a process lives and is no later one that was given the same number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # no /proc here
+        return True
+    return b"rewards_lib" in command and b"serve" in command
+
+
+def answers(host: str, port: int) -> bool:
+    """Whether something at an address says that it is healthy."""
+    connection = http.client.HTTPConnection(host or "127.0.0.1", port, timeout=_ASK_SECONDS)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def start_service(port: int) -> Whereabouts:
+    """Start a service on loopback that ends with this process, and wait until it is ready.
+
+    Raises DependencyError with its own words when it does not come up.
+    """
+    folder = service_folder(port)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "start.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rewards_lib", "serve", "--port", str(port), "--with-parent"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, cwd=Path(__file__).resolve().parents[2],
+        )  # fmt: skip
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        found = find_service(port)
+        if found is not None and answers(found.host, port):
+            return found
+        time.sleep(0.1)
+    said = (folder / "start.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    if process.poll() is None:
+        process.terminate()
+    raise DependencyError(
+        "The service did not start: {said}", said=said[-1] if said else "it said nothing.",
+        remedy="Try `python -m rewards_lib serve --port {port}` in a terminal.", port=port,
+    )  # fmt: skip
+
+
+def stop_service(found: Whereabouts, *, seconds: float = 35.0) -> bool:
+    """Ask a service to finish what it is doing and end; True when it has ended within the time."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(found.pid, signal.SIGTERM)
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with contextlib.suppress(ChildProcessError, OSError):
+            os.waitpid(found.pid, os.WNOHANG)  # our own child would otherwise stay as a zombie
+        if not _is_service(found.pid):
+            return True
+        time.sleep(0.05)
+    return False
