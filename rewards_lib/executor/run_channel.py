@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import selectors
+import signal
 import socket
 import sys
 import tempfile
@@ -27,6 +28,8 @@ from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 _FLOOD_BYTES = 16 << 20
 _KILL_GRACE_SECONDS = 2.0
 _PIECE_BYTES = 1 << 16
+_COMMON_END_SECONDS = 0.3
+"""Who kills a whole container may reach the child first, and its zygote lives just long enough to tell of it."""
 _PLACES = {"stdout": 1, "stderr": 2, "result": 3, "gateway": 4, "feed": 5}
 """Where a child finds its descriptors."""
 _run_ids = itertools.count()
@@ -46,6 +49,11 @@ class RunEnd:
     killed_for: Killer | None = None
     worker_gone: bool = False
     """The zygote died: the run may be tried again."""
+
+    @property
+    def is_killed(self) -> bool:
+        """Whether SIGKILL ended the run, from whomever it came."""
+        return self.status is not None and os.WIFSIGNALED(self.status) and os.WTERMSIG(self.status) == signal.SIGKILL
 
 
 class Companion(Protocol):
@@ -133,6 +141,10 @@ class RunChannel:
         for name in (*STREAMS, "result"):
             while name in self._ends and self._has_more(name):
                 yield from self._read(name)
+        if self.end.is_killed and self.end.killed_for is None and self._zygote.ends_within(_COMMON_END_SECONDS):
+            self.end.worker_gone = True
+        if self.end.worker_gone:
+            self._zygote.close()  # it may be dying still, and must not be lent to the next try
 
     def _pump(self) -> None:
         """Hand over more entries; making them takes nothing from the child's time."""

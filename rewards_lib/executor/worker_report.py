@@ -136,6 +136,8 @@ _PHASES = {
 
 def end_sentence(end: RunEnd, limits: Limits, phase: str = "call") -> Sentence:
     """Say why a run ended without a result."""
+    if end.worker_gone:
+        return sentence("The worker was ended from outside again and again. This says nothing about the function.")
     where = _PHASES.get(phase, _PHASES["call"])
     if end.killed_for == "wall":
         return sentence(
@@ -151,6 +153,10 @@ def end_sentence(end: RunEnd, limits: Limits, phase: str = "call") -> Sentence:
         whole = limits.for_worker()["cpu_seconds"]
         seconds = limits.cpu_seconds or whole if number == signal.SIGPROF else whole
         return sentence("The processor time limit of {seconds:g} s was reached {where}.", seconds=seconds, where=where)
+    if number == signal.SIGKILL:
+        return sentence(
+            "The worker process was killed from outside {where}: the machine may be out of memory.", where=where
+        )
     if phase == "compile":
         return sentence("The code is nested too deeply to be compiled.")
     if number:

@@ -171,6 +171,14 @@ class ZygoteProcess:
         """Whether the process has not ended."""
         return self._process.poll() is None
 
+    def ends_within(self, seconds: float) -> bool:
+        """Whether the process has ended, or does so in this time."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def send(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         """Send one request; raises ``WorkerUnavailableError`` when the zygote is gone or stuck."""
         ancillary = []

@@ -23,6 +23,10 @@ GOOD = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n  
 CRASH = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n    raise KeyError\n")
 FLOOD = FunctionSource("def reward_fn(context, sample, completions):\n    while True: print('x' * 100_000)\n")
 ENDLESS = FunctionSource("def reward_fn(context, sample, completions):\n    while True: pass\n")
+SLOW = FunctionSource(
+    HEADER + "import time\ndef reward_fn(context, sample, completions):\n    time.sleep(1)\n"
+    "    return RewardFunctionResult([1])\n"
+)
 BYSTANDERS: set[int] = set()
 """Direct children of this process that a test found there."""
 
@@ -106,18 +110,46 @@ def test_a_zygote_that_dies_is_replaced(own):
 
 def test_a_zygote_that_dies_during_a_run_costs_one_repetition(own):
     score(own)
-    slow = FunctionSource(
-        HEADER + "import time\ndef reward_fn(context, sample, completions):\n    time.sleep(0.5)\n"
-        "    return RewardFunctionResult([1])\n"
-    )
     zygotes = children()
     with ThreadPoolExecutor() as pool:
-        future = pool.submit(score, own, slow, 60.0)  # booting anew takes long on a busy machine
+        future = pool.submit(score, own, SLOW, 60.0)  # booting anew takes long on a busy machine
         assert wait_until(lambda: children() > zygotes)
         for process in zygotes:
             with contextlib.suppress(ProcessLookupError):  # the first kill takes the others along
                 os.kill(process, signal.SIGKILL)
         assert future.result(70) == 1.0
+
+
+@pytest.mark.parametrize("switch", ["tier=A", "tier=B"])
+def test_a_kill_that_reaches_the_child_before_its_zygote_is_not_the_functions_fault(tmp_path, monkeypatch, switch):
+    """As when a whole group or container is killed: the zygote may still report how its child ended."""
+    monkeypatch.setenv("REWARD_CONSOLE_TEST_EXECUTOR", switch)
+    own = Executor(home=tmp_path)
+    try:
+        score(own)
+    except DependencyError as error:
+        pytest.skip(str(error))
+    zygotes = children()
+    with ThreadPoolExecutor() as pool:
+        future = pool.submit(own.run_function, SLOW, payload_of("x"), limits=Limits(wall_seconds=60))
+        assert wait_until(lambda: children() > zygotes)
+        for process in (*(children() - zygotes), *zygotes):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        run = future.result(70)
+    own.close()
+    assert (run.scores[0].value, str(run.error)) == (1.0, "None")
+
+
+def test_a_child_that_is_killed_while_its_zygote_lives_is_told_as_what_it_is(own):
+    score(own)
+    zygotes = children()
+    with ThreadPoolExecutor() as pool:
+        future = pool.submit(own.run_function, SLOW, payload_of("x"), limits=Limits(wall_seconds=60))
+        assert wait_until(lambda: children() > zygotes)
+        for process in children() - zygotes:
+            os.kill(process, signal.SIGKILL)
+        assert "killed from outside" in str(future.result(70).error)
 
 
 def test_a_zygote_that_hangs_is_ended_with_its_run(own):
