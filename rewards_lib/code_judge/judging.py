@@ -68,7 +68,7 @@ def broken_limit(report: RunReport, limits: RunLimits) -> tuple[Verdict, Sentenc
 
 def _used_up(report: RunReport, limits: RunLimits | None) -> bool:
     over = limits is not None and report.cpu_seconds > limits.cpu_seconds
-    return over or report.code == -signal.SIGXCPU
+    return over or report.ended_by == "cpu" or report.code == -signal.SIGXCPU
 
 
 def _is_full(report: RunReport, limits: RunLimits) -> bool:

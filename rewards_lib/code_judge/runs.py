@@ -80,7 +80,7 @@ class RunOrder:
         }  # fmt: skip
 
 
-EndedBy: TypeAlias = Literal["wall", "memory", "starved", "cancelled"]
+EndedBy: TypeAlias = Literal["wall", "cpu", "memory", "starved", "cancelled"]
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ import time
 from typing import Any
 
 _LOOK_SECONDS = 0.02
+_TICK = 1 / os.sysconf("SC_CLK_TCK")
 _PAGE = resource.getpagesize()
 _LONGEST_FACTOR = 20
 """A program that got next to no processor time for this many wall limits is given up, without a verdict."""
@@ -38,6 +39,7 @@ class ProcessWatch:
     def __init__(self, pid: int, limits: dict[str, Any], *, sees_all: bool) -> None:
         self._pid = pid
         self._wall_seconds: float = limits["wall_seconds"]
+        self._cpu_seconds: float = limits["cpu_seconds"]
         self._memory_bytes: int = limits["memory_bytes"]
         self._sees_all = sees_all
         self._start = time.monotonic()
@@ -69,6 +71,8 @@ class ProcessWatch:
         if self._memory() > self._memory_bytes:
             return "memory"
         elapsed = self.elapsed
+        if elapsed > self._cpu_seconds and self._sees_all and self._processor_time() > self._cpu_seconds + _TICK:
+            return "cpu"  # one process alone is ended by the kernel; a tree of them is not
         if elapsed > self._wall_seconds:
             self._waited = max(self._waited, self._time_without_processor())
             if elapsed - self._waited > self._wall_seconds:
@@ -76,6 +80,14 @@ class ProcessWatch:
             if elapsed > _LONGEST_FACTOR * self._wall_seconds:
                 return "starved"
         return None
+
+    def _processor_time(self) -> float:
+        """Seconds over all processes, those that they have reaped included."""
+        total = 0
+        for process in self._processes():
+            fields = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
+            total += sum(map(int, fields[11:15]))
+        return total * _TICK
 
     def _processes(self) -> list[str]:
         if not self._sees_all:
