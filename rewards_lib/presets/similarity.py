@@ -49,6 +49,7 @@ def _f1(overlap: int, candidate: int, reference: int) -> float:
 
 def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     """The length of the longest common subsequence, by bit-parallel steps (Hyyrö 2004): a row is one integer."""
+    first, second = sorted((first, second), key=len)  # the integer holds the shorter one
     places: dict[str, int] = {}
     for index, word in enumerate(first):
         places[word] = places.get(word, 0) | 1 << index
@@ -77,22 +78,22 @@ def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
 
 def edit_ratio(candidate: str, reference: str) -> float:
     """1 - Levenshtein distance / the longer length; the distance by bit-parallel steps (Myers 1999, Hyyrö 2003)."""
-    longer = max(len(candidate), len(reference))
-    if not longer or not candidate or not reference:
-        return float(not longer)
+    short, long = sorted((candidate, reference), key=len)
+    if not short:
+        return float(not long)
     places: dict[str, int] = {}
-    for index, character in enumerate(candidate):
+    for index, character in enumerate(short):
         places[character] = places.get(character, 0) | 1 << index
-    full, last = (1 << len(candidate)) - 1, 1 << (len(candidate) - 1)
-    plus, minus, distance = full, 0, len(candidate)
-    for character in reference:
+    full, last = (1 << len(short)) - 1, 1 << (len(short) - 1)
+    plus, minus, distance = full, 0, len(short)
+    for character in long:
         equal = places.get(character, 0)
         diagonal = (((equal & plus) + plus) ^ plus) | equal | minus
         up, down = minus | ~(diagonal | plus), plus & diagonal
         distance += bool(up & last) - bool(down & last)
         up, down = up << 1 | 1, down << 1
         plus, minus = (down | ~(diagonal | up)) & full, up & diagonal & full
-    return float(1 - Fraction(distance, longer))
+    return float(1 - Fraction(distance, len(long)))
 
 
 _WORD_METRICS: dict[str, Callable[[Sequence[str], Sequence[str]], float]] = {
