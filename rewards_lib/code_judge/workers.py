@@ -105,7 +105,10 @@ class Worker:
         uid = _own_user(self.plan)
         if self.plan.tier != "A":
             os.chmod(self._box, 0o777 if uid is not None else 0o700)
-        config = {"tier": self.plan.tier, "box": self._box, "uid": uid, "filters": _filters(self.plan)}
+        config = {
+            "tier": self.plan.tier, "box": self._box, "uid": uid, "filters": _filters(self.plan),
+            "keep_reading": self.plan.tier == "B" and not places.is_reachable_by_nobody(self.plan.readable),
+        }  # fmt: skip
         hello = self._exchange_hello(json.dumps(config).encode())
         self.failures = tuple(filter(None, map(read_words, hello["failures"])))
         self.may_fork = bool(hello["forks"])

@@ -62,9 +62,7 @@ def confine_program(launcher: Launcher, request: Row, first_file: int) -> None:
     """Set the limits, change the user, place the files, and load landlock and the system call filter."""
     _limit(request["limits"])
     if launcher.uid is not None:
-        os.setgroups([])
-        os.setresgid(launcher.uid, launcher.uid, launcher.uid)
-        os.setresuid(launcher.uid, launcher.uid, launcher.uid)
+        confine.become_nobody(keep_reading=launcher.keeps_reading, user=launcher.uid)
     os.chdir(launcher.box)
     os.umask(0o077)
     for place, name in enumerate(request["files"]):

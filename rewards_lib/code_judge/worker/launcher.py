@@ -44,6 +44,8 @@ class Launcher:
         self.uid: int | None = config["uid"]
         """The user of the programs; None leaves the own one."""
         self.tier: str = config["tier"]
+        self.keeps_reading: bool = config["keep_reading"]
+        """The interpreter lies in a private folder; landlock bounds what Python programs read of it."""
         self.owns_namespace = os.getpid() == 1
         """Every process that is visible here was started by a program."""
         self._limits_processes: bool = self.owns_namespace or self.uid is not None
@@ -182,9 +184,7 @@ def _kill_all_of(uid: int) -> None:
     """Kill every process of a user that this launcher has for itself, as that user."""
     killer = os.fork()
     if killer == 0:
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
+        confine.become_nobody(keep_reading=False, user=uid)
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)  # no process but the programs' has this user
         os._exit(0)

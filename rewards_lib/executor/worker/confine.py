@@ -126,8 +126,8 @@ def load_filter(program: bytes) -> None:
     _check(_libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(header), 0, 0), "seccomp")
 
 
-def become_nobody(*, keep_reading: bool) -> None:
-    """Change root to uid 65534 without capabilities.
+def become_nobody(*, keep_reading: bool, user: int = NOBODY) -> None:
+    """Change root to uid 65534, or another user that owns nothing, without capabilities.
 
     ``keep_reading`` keeps the one that reads through private folders: the interpreter may live under a 0700 home,
     and landlock, which comes next, still bounds what can be read.
@@ -135,8 +135,8 @@ def become_nobody(*, keep_reading: bool) -> None:
     os.setgroups([])
     if keep_reading:
         _prctl(_PR_SET_KEEPCAPS, 1)
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
     if keep_reading:
         header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
         data = struct.pack("=6I", _CAP_DAC_READ_SEARCH, _CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
