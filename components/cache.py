@@ -5,11 +5,15 @@ Only objects made for concurrent use stand here.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from components import state
 from rewards_lib.contract import Finding, Isolation
+from rewards_lib.data_directory import data_directory
 from rewards_lib.executor import Executor
+from rewards_lib.jobs import JobRunner
 from rewards_lib.store import Store
 
 
@@ -27,6 +31,16 @@ def _shared_executor() -> Executor:
 def store() -> Store:
     """The one store of this console. Raises StoreError when the file cannot be used."""
     return Store()
+
+
+def job_runner() -> JobRunner:
+    """The jobs of this console, found again after a reload."""
+    return _job_runner(str(data_directory() / "rollouts"))
+
+
+@st.cache_resource(show_spinner=False)
+def _job_runner(folder: str) -> JobRunner:
+    return JobRunner(store, Path(folder))
 
 
 @st.cache_resource(show_spinner=False)

@@ -43,6 +43,9 @@ def pages() -> dict[str, list[StreamlitPage]]:
             page("functions", _("Functions"), "code"),
             page("test", _("Test"), "play_circle"),
         ],
+        _("Prove and ship"): [
+            page("rollouts", _("Rollouts"), "scatter_plot"),
+        ],
         _("Watch"): [
             page("training_metrics", _("Training metrics"), "monitoring"),
             page("trajectories", _("Trajectories"), "forum"),

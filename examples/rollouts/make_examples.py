@@ -4,6 +4,7 @@ python examples/rollouts/make_examples.py
 """
 
 import json
+import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,32 @@ def verl_row(row: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def arithmetic_rows(prompts: int = 40, tries: int = 8) -> Iterator[dict[str, Any]]:
+    """Sums of three levels, eight completions each: some prompts always right, some never, most in between."""
+    chance = random.Random(7)  # noqa: S311 -- the same bytes each time
+    for number in range(prompts):
+        level = 1 + number % 3
+        a, b = chance.randint(2, 9 * 10 ** (level - 1)), chance.randint(2, 9 * 10 ** (level - 1))
+        skill = chance.choice([1.0, 0.9, 0.6, 0.4, 0.2, 0.0]) if number % 4 else [1.0, 0.0][number // 4 % 2]
+        question = f"What is {a} + {b}? Reason inside <think> and put the answer in \\boxed{{}}."
+        sample = {
+            "messages": [{"role": "user", "content": question}],
+            "extra": {"answer": str(a + b), "level": level},
+        }  # fmt: skip
+        for place in range(1, tries + 1):
+            value = a + b if chance.random() < skill else a + b + chance.choice([-10, -1, 1, 9, 10, 100])
+            steps = [f"{a} + {b} is {a} and then {b} more." for _ in range(chance.randint(1, 4))]
+            thought = " ".join([*steps, f"That makes {value}."])
+            text = f"<think>{thought}</think>\n<answer>\\boxed{{{value}}}</answer>"
+            if chance.random() < 0.15:
+                text = f"{thought} The answer is \\boxed{{{value}}}."
+            if chance.random() < 0.03:
+                text = text[: len(text) // 2]
+            usage = {"completion_tokens": len(text.split())}
+            row = {"id": f"p{number + 1}.{place}", "group": f"p{number + 1}", "sample": sample, "completion": text}
+            yield row | {"usage": usage}
+
+
 def write(name: str, lines: Iterable[dict[str, Any]]) -> None:
     """Write JSONL."""
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
@@ -60,4 +87,5 @@ def write(name: str, lines: Iterable[dict[str, Any]]) -> None:
 
 if __name__ == "__main__":
     write("math.jsonl", rows())
+    write("arithmetic.jsonl", arithmetic_rows())
     write("verl_step_1.jsonl", map(verl_row, rows()))

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from rewards_lib.contract import JsonObject
+from rewards_lib.contract import JsonObject, Sentence
 from rewards_lib.mix import Mix, mix_from_json, mix_to_json
 from rewards_lib.rollouts import ColumnMap
 from rewards_lib.rollouts.worker_process import pack_functions, unpack_functions
@@ -47,6 +47,8 @@ class JobRequest:
     keep_going: bool = False
     samples: int = 16
     """Groups that an attack takes."""
+    of: str = ""
+    """The job whose result is attacked."""
 
     def to_json(self) -> JsonObject:
         """Write the request; ``from_json`` reads it."""
@@ -55,7 +57,7 @@ class JobRequest:
             "mix": mix_to_json(self.mix) if self.mix else None, "mix_label": self.mix_label,
             "functions": pack_functions(self.functions), "format_name": self.format_name,
             "columns": asdict(self.columns) if self.columns else None, "workers": self.workers,
-            "keep_going": self.keep_going, "samples": self.samples,
+            "keep_going": self.keep_going, "samples": self.samples, "of": self.of,
         }  # fmt: skip
 
     @classmethod
@@ -65,7 +67,7 @@ class JobRequest:
             row["kind"], Path(row["source"]), row["title"], mix_from_json(row["mix"]) if row["mix"] else None,
             row["mix_label"], unpack_functions(row["functions"]), row["format_name"],
             ColumnMap(**row["columns"]) if row["columns"] else None, row["workers"], row["keep_going"],
-            row["samples"],
+            row["samples"], row["of"],
         )  # fmt: skip
 
 
@@ -87,8 +89,8 @@ class Job:
     """Rollouts that were scored already when this run began."""
     started_at: datetime | None = None
     finished_at: datetime | None = None
-    error: str = ""
-    """Why it failed."""
+    error: Sentence | None = None
+    """Why it failed, and what to do."""
     is_one_cause: bool = False
     """It paused because the first rollouts all failed for one cause; it can go on all the same."""
     result: JsonObject = field(default_factory=dict)
@@ -116,16 +118,17 @@ class Job:
         return {
             "request": self.request.to_json(), "state": self.state, "done": self.done, "total": self.total,
             "unscored": self.unscored, "started_done": self.started_done, "started_at": _text(self.started_at),
-            "finished_at": _text(self.finished_at), "error": self.error, "is_one_cause": self.is_one_cause,
-            "result": self.result,
+            "finished_at": _text(self.finished_at), "error": pack_sentence(self.error),
+            "is_one_cause": self.is_one_cause, "result": self.result,
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, id_: str, folder: Path, row: JsonObject) -> Job:
         """Read what ``to_json`` wrote."""
-        plain = {key: row[key] for key in ("state", "done", "total", "unscored", "started_done", "error", "result")}
+        plain = {key: row[key] for key in ("state", "done", "total", "unscored", "started_done", "result")}
         return cls(
             id=id_, folder=folder, request=JobRequest.from_json(row["request"]), is_one_cause=row["is_one_cause"],
+            error=unpack_sentence(row["error"]),
             started_at=_time(row["started_at"]), finished_at=_time(row["finished_at"]), **plain,
         )  # fmt: skip
 
@@ -136,6 +139,32 @@ class Job:
         if "started_done" in event:  # the clock of the rate starts with the first chunk: reading is no scoring
             moved = replace(moved, started_done=event["started_done"], started_at=datetime.now(UTC))
         return moved
+
+
+def pack_sentence(told: Sentence | None) -> JsonObject | None:
+    """Write a sentence as JSON, template and values apart, so that a screen can still translate it."""
+    if told is None:
+        return None
+    values = {
+        key: {"sentence": pack_sentence(value)} if isinstance(value, Sentence) else _plain(value)
+        for key, value in told.values.items()
+    }
+    return {"template": told.template, "values": values}
+
+
+def unpack_sentence(row: JsonObject | None) -> Sentence | None:
+    """Read what ``pack_sentence`` wrote."""
+    if row is None:
+        return None
+    values = {
+        key: unpack_sentence(value["sentence"]) if isinstance(value, dict) else value
+        for key, value in row["values"].items()
+    }
+    return Sentence(row["template"], values)
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
 
 
 def _text(when: datetime | None) -> str | None:

@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 from typing import IO
 
-from rewards_lib.contract import JsonObject
+from rewards_lib.contract import JsonObject, sentence
 from rewards_lib.errors import RewardConsoleError, boundary
 from rewards_lib.executor import Executor
-from rewards_lib.jobs.job import JobRequest
+from rewards_lib.jobs.job import JobRequest, pack_sentence
 from rewards_lib.rollouts import AttackOptions, ScoreOptions, attack_mix, open_rollouts, score_file
 from rewards_lib.rollouts.file_scoring import AllFailedError
 from rewards_lib.rollouts.recorded_rewards import write_recorded
@@ -41,7 +41,8 @@ def main() -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            _say(messages, {"state": "failed", "error": "Another process is at work on this job."})
+            busy = sentence("Another process is at work on this job.")
+            _say(messages, {"state": "failed", "error": pack_sentence(busy)})
             return
         threading.Thread(target=_hold_leash, daemon=True).start()
         outcome: JsonObject = {}
@@ -60,7 +61,12 @@ def _hold_leash() -> None:
 
 
 def _failure(error: RewardConsoleError) -> JsonObject:
-    return {"state": "failed", "error": str(error), "is_one_cause": isinstance(error, AllFailedError)}
+    told = error.message
+    if error.place:
+        told = sentence("{place}: {message}", place=error.place, message=told)
+    if error.remedy:
+        told = sentence("{message} {remedy}", message=told, remedy=error.remedy)
+    return {"state": "failed", "error": pack_sentence(told), "is_one_cause": isinstance(error, AllFailedError)}
 
 
 def _say(messages: IO[str], message: JsonObject) -> None:

@@ -20,7 +20,7 @@ from typing import IO
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import NotFoundError, StoreError
-from rewards_lib.jobs.job import Job, JobRequest
+from rewards_lib.jobs.job import Job, JobRequest, unpack_sentence
 from rewards_lib.jobs.process import LOCK, REQUEST
 from rewards_lib.rollouts.journal import read_progress
 from rewards_lib.store import Store
@@ -70,7 +70,7 @@ class JobRunner:
         if job.state == "running":
             return job
         request = job.request if keep_going is None else replace(job.request, keep_going=keep_going)
-        fresh = replace(job, request=request, state="running", error="", finished_at=None, is_one_cause=False)
+        fresh = replace(job, request=request, state="running", error=None, finished_at=None, is_one_cause=False)
         return self._launch(fresh)
 
     def cancel(self, job_id: str) -> None:
@@ -173,7 +173,7 @@ class JobRunner:
             return replace(job, state="done", result=last["result"], done=counted, total=max(counted, job.total))
         if last.get("state") == "failed":
             is_one_cause = bool(last.get("is_one_cause"))
-            return replace(job, state="failed", error=last["error"], is_one_cause=is_one_cause)
+            return replace(job, state="failed", error=unpack_sentence(last["error"]), is_one_cause=is_one_cause)
         return replace(job, state="cancelled" if running.is_cancelled else "stopped")
 
     def _keep_now_and_then(self, running: _Running) -> None:

@@ -114,10 +114,10 @@ def _method(groups: GroupTable, readiness: Readiness, kind: str, certainty: Cert
 def kept_share(groups: GroupTable, size: int) -> float:
     """The share of groups of ``size`` that would carry a signal: the mean of 1 - p^size - (1 - p)^size.
 
-    Each group's p is taken as (c + 1/2) / (n + 1), so that nothing seen once is taken for certain. Source: DAPO's
-    dynamic sampling, arXiv 2503.14476; the estimate is Jeffreys'.
+    A group's p is its share of right rollouts as it was seen: one that was always right, or never, counts as lost,
+    because nothing seen says otherwise. Source: DAPO's dynamic sampling, arXiv 2503.14476.
     """
-    p: Numbers = (groups.right + 0.5) / (groups.sizes + 1)
+    p: Numbers = groups.right / groups.sizes
     return float((1 - p**size - (1 - p) ** size).mean()) if len(p) else 0.0
 
 
@@ -132,8 +132,8 @@ def _num_samples(groups: GroupTable, certainty: Certainty) -> Advice:
         if shares[size] - shares[chosen] >= WORTH_POINTS:
             chosen = size
     why = sentence(
-        "Groups with a signal, estimated from these rollouts: {eight:.0%} with 8 samples, {sixteen:.0%} with 16, "
-        "{many:.0%} with 32.",
+        "Groups with a signal, as far as these rollouts show: {eight:.0%} with 8 samples, {sixteen:.0%} with 16, "
+        "{many:.0%} with 32. Prompts that were always right, or never, are counted as lost.",
         eight=shares[8], sixteen=shares[16], many=shares[32],
     )  # fmt: skip
     return Advice("num_samples", str(chosen), why, source, certainty)

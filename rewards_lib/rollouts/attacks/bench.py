@@ -76,6 +76,10 @@ class Bench:
         """What a completion earned; it has been learned before."""
         return self.known[_key(sample, completion)]
 
+    def find(self, sample: Sample, completion: Json) -> Earned | None:
+        """What a completion earned; None when it was never scored."""
+        return self.known.get(_key(sample, completion))
+
 
 def _key(sample: Sample, completion: Json) -> tuple[str, str]:
     return json.dumps(sample.to_json(), sort_keys=True), json.dumps(completion, sort_keys=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from rewards_lib.contract import Json, JsonObject, Sample
+from rewards_lib.contract import Json, JsonObject, Sample, sentence
 from rewards_lib.rollouts.attacks.bench import Bench, Earned
 from rewards_lib.rollouts.rollout import Rollout, payload_of
 
 _MOST_LISTED = 20
 _TOLERANCE = 1e-9
+_COMPARES = sentence("a preset compares the completions of a group")
 
 
 def run_checks(bench: Bench, groups: Sequence[Sequence[Rollout]], *, repeats: int) -> list[JsonObject]:
@@ -32,7 +33,7 @@ def run_checks(bench: Bench, groups: Sequence[Sequence[Rollout]], *, repeats: in
         _same("independent_of_order", groups, first, backwards),
     ]
     if bench.compares_completions:
-        checks.append({"name": "independent_of_others", "skipped": "a preset compares the completions of a group"})
+        checks.append({"name": "independent_of_others", "skipped": str(_COMPARES)})
     else:
         single = bench.score_groups([(sample, [row]) for sample, rows in calls for row in rows])
         flat = iter(single)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rewards_lib.contract import Json, JsonObject
+from rewards_lib.contract import Json, JsonObject, sentence
 from rewards_lib.mix import Rule
 from rewards_lib.rollouts.attacks.bench import Bench
 from rewards_lib.rollouts.attacks.scene import SPELLINGS, Scene
@@ -69,8 +69,9 @@ def run_controls(bench: Bench, scenes: Sequence[Scene], kinds: dict[str, str]) -
     ]  # fmt: skip
     known = [scene for scene in scenes if scene.truth]
     if not judges or not known:
-        why = "no rule compares with a ground truth" if not judges else "no sample has a ground truth"
-        return [{"name": name, "samples": 0, "failed": [], "skipped": why} for name in ("ground_truth", "nothing")]
+        no_rule, no_truth = sentence("no rule compares with a ground truth"), sentence("no sample has a ground truth")
+        skipped = str(no_rule if not judges else no_truth)
+        return [{"name": name, "samples": 0, "failed": [], "skipped": skipped} for name in ("ground_truth", "nothing")]
     bench.learn((scene.sample, text) for scene in known for text in (scene.spell(scene.truth), scene.original, ""))
     weights = {rule.name: float(rule.weight) for rule in bench.mix.rules}
 

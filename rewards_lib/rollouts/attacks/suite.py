@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rewards_lib.contract import Json, JsonObject
+from rewards_lib.contract import Json, JsonObject, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.executor import Executor, Limits
 from rewards_lib.mix import Mix, Rule
@@ -78,7 +78,7 @@ def attack_mix(
     for attack in ATTACKS.values():
         judged, why = _run(attack, bench, scenes[:1] if attack.once else scenes, kinds)
         if judged:
-            rows.append(_report(attack, judged))
+            rows.append(_report(attack, judged, bench))
         else:
             skipped.append({"name": attack.name, "why": why})
     collusion = _collusion(bench, firsts)
@@ -139,13 +139,13 @@ def _run(attack: Attack, bench: Bench, scenes: Sequence[Scene], kinds: dict[str,
         for trial in attack.build(scene):
             built.setdefault((scene.rollout.group, repr(trial.completion)), (scene, trial))
     if not built:
-        return [], "it cannot be built from these samples"
+        return [], str(sentence("it cannot be built from these samples"))
     concerned = [
         (scene, trial) for scene, trial in built.values()
         if any(trial.limit_for(rule, kinds.get(rule.name, "")) is not None for rule in bench.mix.rules)
     ]  # fmt: skip
     if not concerned:
-        return [], "it concerns no rule of this mix"
+        return [], str(sentence("it concerns no rule of this mix"))
     bench.learn(
         (scene.sample, completion)
         for scene, trial in concerned for completion in (trial.completion, *_references(scene, trial, bench.mix, kinds))
@@ -184,7 +184,7 @@ def _bound(scene: Scene, trial: Trial, rule: Rule, bench: Bench, kinds: dict[str
     return bench.earned(scene.sample, settled.completion).rules[rule.name] if isinstance(settled, AsMuchAs) else settled
 
 
-def _report(attack: Attack, judged: Sequence[_Judged]) -> JsonObject:
+def _report(attack: Attack, judged: Sequence[_Judged], bench: Bench) -> JsonObject:
     """The attack's line: its worst completion speaks for it."""
     scored = [one for one in judged if one.earned.reward is not None]
     leaks = sorted((one for one in scored if one.paid_by), key=lambda one: one.expected - (one.earned.reward or 0.0))
@@ -197,17 +197,26 @@ def _report(attack: Attack, judged: Sequence[_Judged]) -> JsonObject:
     if len(scored) < len(judged):
         row["unscored_why"] = next(one.earned.why for one in judged if one.earned.reward is None)
     if leaks:
-        row |= {"advice": str(attack.advice), "examples": [_example(one) for one in leaks[:_MOST_EXAMPLES]]}
+        row |= {"advice": str(attack.advice), "examples": [_example(one, bench) for one in leaks[:_MOST_EXAMPLES]]}
     return row
 
 
-def _example(one: _Judged) -> JsonObject:
+def _example(one: _Judged, bench: Bench) -> JsonObject:
+    scene = one.scene
     text = last_text(one.trial.completion)
     return {
-        "line": one.scene.rollout.line, "id": one.scene.rollout.id, "group": one.scene.rollout.group,
-        "truth": one.scene.truth, "completion": text[:_SHOWN_CHARACTERS] if text else one.trial.completion,
-        "earned": one.earned.reward, "expected_max": one.expected, "paid_by": one.paid_by,
+        "line": scene.rollout.line, "id": scene.rollout.id, "group": scene.rollout.group, "truth": scene.truth,
+        "completion": text[:_SHOWN_CHARACTERS] if text else one.trial.completion, "earned": one.earned.reward,
+        "expected_max": one.expected, "paid_by": one.paid_by, "rules": one.earned.rules,
+        "control": _control(scene, scene.spell(scene.truth), bench) if scene.truth else None,
+        "wrong": _control(scene, scene.wrong_completion, bench),
     }  # fmt: skip
+
+
+def _control(scene: Scene, completion: str, bench: Bench) -> JsonObject | None:
+    """What an honest completion of the same sample earns, to stand beside the attack."""
+    earned = bench.find(scene.sample, completion)
+    return None if earned is None else {"completion": completion, "earned": earned.reward, "rules": earned.rules}
 
 
 # --- collusion -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rewards_lib.contract import JsonObject
+from rewards_lib.contract import JsonObject, sentence
 from rewards_lib.rollouts.formats import (
     ark_dataset,
     atropos,
@@ -43,18 +43,22 @@ class RolloutFormat:
 FORMATS: dict[str, RolloutFormat] = {
     form.name: form
     for form in (
-        RolloutFormat("scored", scored.matches, scored.read, "group"),
-        RolloutFormat("canonical", canonical.matches, canonical.read, "group, else the same prompt"),
-        RolloutFormat("nemo_gym", nemo_gym.matches, nemo_gym.read, "_ng_task_index, else the same prompt"),
-        RolloutFormat("evaluation_row", evaluation_row.matches, evaluation_row.read, "input_metadata.row_id"),
-        RolloutFormat("atropos", atropos.matches, atropos.read, "the row"),
-        RolloutFormat("ark_dataset", ark_dataset.matches, ark_dataset.read, "the row"),
-        RolloutFormat("trl", trl.matches, trl.read, "the same prompt and step"),
-        RolloutFormat("verifiers", verifiers.matches, verifiers.read, "example_id or id"),
-        RolloutFormat("verl", verl.matches, verl.read, "the same input and step"),
-        RolloutFormat("gsm8k", gsm8k.matches, gsm8k.read, "the question"),
-        RolloutFormat("samples_per_row", samples_per_row.matches, samples_per_row.read, "the row"),
-        RolloutFormat("columns", columns.matches, columns.read, "the same prompt"),
+        RolloutFormat("scored", scored.matches, scored.read, str(sentence("group"))),
+        RolloutFormat("canonical", canonical.matches, canonical.read, str(sentence("group, else the same prompt"))),
+        RolloutFormat(
+            "nemo_gym", nemo_gym.matches, nemo_gym.read, str(sentence("_ng_task_index, else the same prompt"))
+        ),
+        RolloutFormat(
+            "evaluation_row", evaluation_row.matches, evaluation_row.read, str(sentence("input_metadata.row_id"))
+        ),
+        RolloutFormat("atropos", atropos.matches, atropos.read, str(sentence("the row"))),
+        RolloutFormat("ark_dataset", ark_dataset.matches, ark_dataset.read, str(sentence("the row"))),
+        RolloutFormat("trl", trl.matches, trl.read, str(sentence("the same prompt and step"))),
+        RolloutFormat("verifiers", verifiers.matches, verifiers.read, str(sentence("example_id or id"))),
+        RolloutFormat("verl", verl.matches, verl.read, str(sentence("the same input and step"))),
+        RolloutFormat("gsm8k", gsm8k.matches, gsm8k.read, str(sentence("the question"))),
+        RolloutFormat("samples_per_row", samples_per_row.matches, samples_per_row.read, str(sentence("the row"))),
+        RolloutFormat("columns", columns.matches, columns.read, str(sentence("the same prompt"))),
     )
 }
 """Name -> format, in the order in which keys are looked at."""

@@ -112,7 +112,7 @@ def test_a_record_that_says_running_without_a_process_is_told_as_stopped(runner,
 def test_a_job_whose_first_rollouts_all_fail_for_one_cause_pauses_and_goes_on_when_told(runner, tmp_path):
     job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 80), mix=BROKEN)))
     assert (job.state, job.is_one_cause) == ("failed", True)
-    assert "all failed for one cause" in job.error
+    assert "all failed for one cause" in str(job.error)
     gone_on = finished(runner, runner.resume(job.id, keep_going=True))
     assert (gone_on.state, gone_on.result["failed"]) == ("done", 80)
 
@@ -127,7 +127,7 @@ def test_an_unusable_file_fails_in_a_sentence(runner, tmp_path):
     (tmp_path / "r.jsonl").write_text('{"a": 1}\n')
     job = finished(runner, runner.start(ask(tmp_path / "r.jsonl")))
     assert job.state == "failed"
-    assert "belong to no known format" in job.error
+    assert "belong to no known format" in str(job.error)
 
 
 def test_a_removed_job_leaves_no_file(runner, tmp_path):

@@ -1,0 +1,5 @@
+"""Placeholder."""
+
+
+def datasets_view() -> None:
+    """Nothing yet."""
