@@ -18,6 +18,7 @@ from rewards_lib.executor.gateway import Gateway
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.redaction import Redaction
 from rewards_lib.executor.run_channel import RunChannel, RunEnd
+from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
 _MOST_LOSSES = 3
@@ -50,6 +51,8 @@ class BatchJob(Protocol):
     """Modules that the zygote imports first."""
     limits: Limits
     """Of a child; the wall limit is for getting ready."""
+    stop: StopSwitch
+    """Ends the batch: what is left is missing then."""
     redaction: Redaction
     """What is kept out of everything the child says."""
 
@@ -94,6 +97,9 @@ class Batch:
         """Work through all entries, starting a new child behind each one that ended the last."""
         losses = 0
         while self._has_more():
+            if self._job.stop.is_pressed:
+                self._job.missing(self._next_done(), RunEnd(killed_for="stopped"), "")
+                continue
             before = self._count
             try:
                 with lease() as zygote:
@@ -108,11 +114,7 @@ class Batch:
     def _run_child(self, zygote: ZygoteProcess) -> None:
         """Work in one child until it ends; every call but one that loses its zygote gets an entry done."""
         first, child = self._count, _Child()
-        request = {**self._job.request, "first": first}
-        with RunChannel(
-            zygote, self._job.kind, request, self._job.limits, gateway=self._job.gateway(), entries=self._frames(),
-            redaction=self._job.redaction,
-        ) as channel:  # fmt: skip
+        with self._start(zygote) as channel, self._job.stop.ending(channel.stop):
             for row in channel.lines():
                 self._take(row, channel, child, is_first=self._count == first)
         end = channel.end
@@ -120,12 +122,21 @@ class Batch:
             raise WorkerUnavailableError(sentence("the worker is gone"))
         self._job.child_over(child.last_words, zygote)
         logs = channel.printed.take(self._job.limits.output_bytes)
+        if end.killed_for == "stopped":
+            return
         if not child.is_ready:
             self._take_unready(child, end, logs)
         elif child.took_late or not self._has_more():
             return
         elif end.killed_for is not None or self._count == first:
             self._job.missing(self._next_done(), end, logs)
+
+    def _start(self, zygote: ZygoteProcess) -> RunChannel:
+        job, request = self._job, {**self._job.request, "first": self._count}
+        return RunChannel(
+            zygote, job.kind, request, job.limits, gateway=job.gateway(), entries=self._frames(),
+            redaction=job.redaction,
+        )  # fmt: skip
 
     def _take(self, row: Mapping[str, Any], channel: RunChannel, child: _Child, *, is_first: bool) -> None:
         """Accept a line of the child: its index is its word, and only the next one counts."""

@@ -6,24 +6,22 @@ is a hash of what it was made from; a folder appears complete or not at all.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rewards_lib.errors import DependencyError, InputError
 from rewards_lib.executor import places
+from rewards_lib.executor.installing import InstallWatch, alone, install_wheels
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -31,11 +29,8 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 _FORMAT = "1"
-_INSTALL_SECONDS = 600
 _BIGGEST_FILE_BYTES = 64_000
-_MOST_BYTES = 4 << 30
 _MOST_KNOWN = 256
-_CAUSES = ("cause:", "╰─▶")
 _SCRIPTS = ("bin", "Scripts")
 """Folders for commands: they hold no package."""
 
@@ -106,10 +101,11 @@ class Environments:
             self._known[text] = found
         return found
 
-    def install(self, text: str) -> Environment:
+    def install(self, text: str, watch: InstallWatch | None = None) -> Environment:
         """Return the environment of a requirements.txt, installing it first when it is new.
 
-        Raises InputError for lines that are no requirements and DependencyError when they cannot be installed.
+        Who asks for what is being installed already waits for it. Raises InputError for lines that are no requirements
+        and DependencyError when they cannot be installed or ``watch`` cancels it.
         """
         found = self.find(text)
         if found is not None:
@@ -118,8 +114,9 @@ class Environments:
         key = _key(requirements)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with _locked(self._folder / f"{key[0]}.lock"):  # sixteen files in all, which may stay
-                return self._read(key) or self._build(key, requirements)
+            watch = watch or InstallWatch()
+            with alone(self._folder / f"{key[0]}.lock", watch):  # sixteen files in all, which may stay
+                return self._read(key) or self._build(key, requirements, watch)
         except OSError as error:
             raise DependencyError("The requirements cannot be installed: {why}.", why=str(error)) from None
 
@@ -131,13 +128,16 @@ class Environments:
             return None
         return Environment((str(folder / "site"),), frozenset(facts["packages"]))
 
-    def _build(self, key: str, requirements: list[Requirement]) -> Environment:
-        """Build beside, then rename: whoever looks sees a whole folder or none."""
+    def _build(self, key: str, requirements: list[Requirement], watch: InstallWatch) -> Environment:
+        """Build beside, then rename: whoever looks sees a whole folder or none.
+
+        What a console that was killed left half built is removed: this one holds the lock it was built under.
+        """
+        for left_over in self._folder.glob(f"{key[0]}*.*/"):
+            shutil.rmtree(left_over, ignore_errors=True)
         building = Path(tempfile.mkdtemp(prefix=f"{key}.", dir=self._folder))
         try:
-            site = building / "site"
-            site.mkdir(mode=0o755)
-            _install(requirements, site)
+            site = install_wheels(requirements, building, watch)
             facts = {"packages": sorted(top_level_names(site)), "installed": sorted(_installed(site))}
             (building / "environment.json").write_text(json.dumps(facts, indent=1), encoding="utf-8")
             building.chmod(0o755)
@@ -230,59 +230,3 @@ def _needs(distribution: Distribution, extras: frozenset[str]) -> Iterator[tuple
         settings = [{"extra": extra} for extra in extras] or [{"extra": ""}]
         if needed.marker is None or any(needed.marker.evaluate(setting) for setting in settings):
             yield needed, frozenset(needed.extras)
-
-
-# --- installing -----------------------------------------------------------------------------------------------------
-
-
-def _install(requirements: list[Requirement], site: Path) -> None:
-    lines = [str(requirement) for requirement in requirements]
-    uv = shutil.which("uv")
-    if uv:
-        command = [uv, "pip", "install", "--python", sys.executable]
-    else:
-        command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-compile"]
-    command += ["--quiet", "--only-binary", ":all:", "--target", str(site), "--", *lines]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, timeout=_INSTALL_SECONDS, check=False, stdin=subprocess.DEVNULL
-        )
-    except subprocess.TimeoutExpired:
-        raise DependencyError("Installing the requirements took more than {limit} s.", limit=_INSTALL_SECONDS) from None
-    if done.returncode != 0:
-        raise DependencyError(
-            "The requirements cannot be installed: {why}.", why=_reason(done.stderr.decode("utf-8", "replace"))
-        )
-    size = sum(file.stat().st_size for file in site.rglob("*") if file.is_file())
-    if size > _MOST_BYTES:
-        raise DependencyError("The requirements take more than {limit} bytes.", limit=_MOST_BYTES)
-    _make_readable(site)
-
-
-def _reason(errors: str) -> str:
-    """The installer's own words: the cause that uv gives, else the first error line, else the first line."""
-    lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    causes = [line for line in lines if line.startswith(_CAUSES)]
-    telling = [line for line in lines if line.lower().startswith(("error", "x ", "×"))]
-    line = (causes or telling or lines or ["the installer failed"])[0]
-    for prefix in (*_CAUSES, "ERROR: ", "error: "):
-        line = line.removeprefix(prefix).strip()
-    return line.rstrip(".")
-
-
-def _make_readable(site: Path) -> None:
-    """Let the worker's user read the files whatever this process's umask is."""
-    for folder, _, files in os.walk(site):
-        os.chmod(folder, 0o755)  # noqa: S103  # the worker runs as another user
-        for name in files:
-            path = os.path.join(folder, name)
-            if not os.path.islink(path):
-                os.chmod(path, 0o755 if os.access(path, os.X_OK) else 0o644)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock among processes while one of them installs."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -20,6 +20,7 @@ from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.redaction import Redaction
 from rewards_lib.executor.results import FunctionRun, FunctionSource
 from rewards_lib.executor.run_channel import RunEnd
+from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.executor.worker_report import WorkerReport, function_run, read_findings
 from rewards_lib.executor.zygotes import ZygoteProcess
 
@@ -44,14 +45,15 @@ class GroupsJob:
     preload: tuple[str, ...] = ()
 
     def __init__(
-        self, request: Mapping[str, Any], function: FunctionSource, *, limits: Limits, group_seconds: float,
-        isolation: Callable[[], Isolation],
+        self, request: Mapping[str, Any], function: FunctionSource, *, stop: StopSwitch, limits: Limits,
+        group_seconds: float, isolation: Callable[[], Isolation],
     ) -> None:  # fmt: skip
         self._group_limits = replace(limits, wall_seconds=group_seconds)
         cpu_seconds = limits.cpu_seconds or 2 * group_seconds
         self.request: Mapping[str, Any] = {**request, "cpu_seconds": cpu_seconds}
         self.limits = replace(limits, wall_seconds=max(limits.wall_seconds, group_seconds), cpu_seconds=86_400.0)
         self._seconds = group_seconds
+        self.stop = stop
         self._allow_hosts = function.allow_hosts
         self.redaction = Redaction(function.environ.items())
         self._isolation = cache(isolation)

@@ -22,6 +22,7 @@ from rewards_lib.executor.checking import check_once, unparsable
 from rewards_lib.executor.environments import NO_PACKAGES, Environment, Environments
 from rewards_lib.executor.gateway import Gateway
 from rewards_lib.executor.groups import GroupsJob, arguments_of
+from rewards_lib.executor.installing import InstallWatch
 from rewards_lib.executor.items import ItemsJob
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.pool import ZygotePool
@@ -30,6 +31,7 @@ from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
 from rewards_lib.executor.run_channel import RunChannel
 from rewards_lib.executor.run_queue import RunQueue
 from rewards_lib.executor.standing import StandingWorkers
+from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.executor.worker_report import WorkerReport, function_run, read_findings
 from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailableError
 
@@ -56,6 +58,7 @@ class Executor:
         self._environments = Environments(home or data_directory())
         self._queue = queue or RunQueue()
         self._caller = ""
+        self._stop = StopSwitch()
         self._standing = StandingWorkers(standing, lambda: self._pool.lease(builtin_plan())) if standing else None
         _executors.add(self)
 
@@ -63,6 +66,12 @@ class Executor:
         """This executor, its runs queued under a caller of their own (a session, a job): callers take turns."""
         same = copy.copy(self)
         same._caller = caller
+        return same
+
+    def stopped_by(self, switch: StopSwitch) -> Executor:
+        """This executor, whose runs end when the switch is pressed: what was not scored says so."""
+        same = copy.copy(self)
+        same._stop = switch
         return same
 
     # --- the policy ------------------------------------------------------------------------------------------------
@@ -123,7 +132,10 @@ class Executor:
         with self._pool.lease(_function_plan(environment)) as zygote:
             gateway, redaction = Gateway(function.allow_hosts), Redaction(function.environ.items())
             try:
-                with RunChannel(zygote, "function", message, limits, gateway=gateway, redaction=redaction) as channel:
+                with (
+                    RunChannel(zygote, "function", message, limits, gateway=gateway, redaction=redaction) as channel,
+                    self._stop.ending(channel.stop),
+                ):
                     for row in channel.lines():
                         got.phase = str(row.get("phase", got.phase))
                         got.result = row.get("result", got.result)
@@ -153,7 +165,7 @@ class Executor:
         except (InputError, DependencyError) as error:
             return [self._failed(payload, error) for payload in payloads]
         job = GroupsJob(
-            _program(function, environment, guarded=self._guarded), function, limits=limits,
+            _program(function, environment, guarded=self._guarded), function, stop=self._stop, limits=limits,
             group_seconds=group_seconds or limits.wall_seconds, isolation=self.isolation,
         )  # fmt: skip
         try:
@@ -189,7 +201,7 @@ class Executor:
         if len(seconds) != len(items):
             raise ValueError("item_seconds needs one entry for each item")
         plan = builtin_plan()
-        job = ItemsJob(entry, limits=limits or Limits(), preload=preload)
+        job = ItemsJob(entry, limits=limits or Limits(), preload=preload, stop=self._stop)
         try:
             with self._queue.turn(self._caller):
                 if self._standing is not None:
@@ -209,12 +221,13 @@ class Executor:
         lacks = (*isolation.lacks, sentence("The execution policy is switched off for a test."))
         return Isolation(isolation.tier, layers, lacks)
 
-    def install(self, requirements: str) -> Environment:
+    def install(self, requirements: str, watch: InstallWatch | None = None) -> Environment:
         """Install a requirements.txt, or find it installed.
 
-        Raises InputError for a line that is no plain requirement, DependencyError when installing fails.
+        ``watch`` hears what the installer says and may cancel it. Raises InputError for a line that is no plain
+        requirement, DependencyError when installing fails or is cancelled.
         """
-        return self._environments.install(requirements)
+        return self._environments.install(requirements, watch)
 
     def close(self) -> None:
         """End every worker process."""

@@ -17,6 +17,7 @@ from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.redaction import NO_SECRETS
 from rewards_lib.executor.results import ItemRun
 from rewards_lib.executor.run_channel import RunEnd
+from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.executor.zygotes import ZygoteProcess
 
 _IMPORT_SECONDS = 60.0
@@ -30,10 +31,11 @@ class ItemsJob:
     kind = "items"
     redaction = NO_SECRETS
 
-    def __init__(self, entry: str, *, limits: Limits, preload: Sequence[str]) -> None:
+    def __init__(self, entry: str, *, limits: Limits, preload: Sequence[str], stop: StopSwitch) -> None:
         self.request: Mapping[str, Any] = {"entry": entry}
         self.preload = (*preload, entry.partition(":")[0])
         self.limits = replace(limits, wall_seconds=_IMPORT_SECONDS, cpu_seconds=limits.cpu_seconds or _MOST_CPU_SECONDS)
+        self.stop = stop
         self.done: list[ItemRun] = []
 
     def run(self, items: Sequence[Json], seconds: Sequence[float], lease: Lease) -> list[ItemRun]:
@@ -72,6 +74,8 @@ class ItemsJob:
     def _why(self, seconds: float, end: RunEnd) -> ExecutionError:
         if end.killed_for == "wall":
             return over_time(seconds)
+        if end.killed_for == "stopped":
+            return ExecutionError("The run was stopped.")
         if end.killed_for == "result":
             return LimitError(
                 "The result of one completion is larger than {size} bytes.", limit="result",

@@ -35,7 +35,7 @@ _PLACES = {"stdout": 1, "stderr": 2, "result": 3, "gateway": 4, "feed": 5}
 _run_ids = itertools.count()
 
 Killer = str
-"""Why the host ended a run: ``wall``, ``output`` or ``result``."""
+"""Why the host ended a run: ``wall``, ``output``, ``result`` or ``stopped``."""
 
 
 @dataclass
@@ -189,6 +189,10 @@ class RunChannel:
         """Give the run this long from now, unless it is being killed."""
         if self.end.killed_for is None:
             self.deadline = time.monotonic() + seconds
+
+    def stop(self) -> None:
+        """End the run because nobody wants it any more."""
+        self.kill("stopped")
 
     def kill(self, why: Killer) -> None:
         """End the run, once."""

@@ -143,6 +143,8 @@ def end_sentence(end: RunEnd, limits: Limits, phase: str = "call") -> Sentence:
         return sentence(
             "The time limit of {seconds:g} s was reached {where}.", seconds=limits.wall_seconds, where=where
         )
+    if end.killed_for == "stopped":
+        return sentence("The run was stopped.")
     if end.killed_for == "output":
         return sentence("The function printed more than {limit} MB and was ended.", limit=16)
     if end.killed_for == "result":
