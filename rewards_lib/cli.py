@@ -172,7 +172,7 @@ def _add_check(commands: Commands) -> None:
 def _check(options: argparse.Namespace) -> int:
     from rewards_lib.executor import check_once
 
-    findings = check_once(read_text(options.file))
+    findings = check_once(read_text(options.file), advice=True)
     refused = [finding for finding in findings if finding.severity == "error"]
     print_result({"status": "failure" if refused else "success", "findings": [one.to_json() for one in findings]})
     if not refused:

@@ -7,18 +7,25 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Collection
 
-from rewards_lib.contract import Finding, sentence
+from rewards_lib.contract import Finding, JsonObject, sentence
 from rewards_lib.executor import places
 from rewards_lib.executor.worker_report import read_findings
 
 _SECONDS = 20
 
 
-def check_once(source: str) -> tuple[Finding, ...]:
-    """List what the policy refuses in a source, and its hints; never raises on any text."""
+def check_once(
+    source: str, packages: Collection[str] | None = None, *, advice: bool = False
+) -> tuple[Finding, ...]:  # fmt: skip
+    """List what the policy refuses in a source, and its hints; never raises on any text.
+
+    With ``advice`` also what will fail when it runs. ``packages`` are the top-level names that may be imported beside
+    the standard library; None leaves that open.
+    """
     command = places.worker_command("check")
-    text = json.dumps(source).encode()
+    text = json.dumps(check_request(source, packages, advice=advice)).encode()
     try:
         done = subprocess.run(
             command, input=text, capture_output=True, timeout=_SECONDS, check=False, env=places.ENVIRONMENT, cwd="/"
@@ -26,6 +33,11 @@ def check_once(source: str) -> tuple[Finding, ...]:
         return read_findings(json.loads(done.stdout))
     except (ValueError, subprocess.TimeoutExpired):
         return (unparsable(),)
+
+
+def check_request(source: str, packages: Collection[str] | None, *, advice: bool) -> JsonObject:
+    """What a worker is asked for a check."""
+    return {"source": source, "packages": None if packages is None else sorted(packages), "advice": advice}
 
 
 def unparsable() -> Finding:

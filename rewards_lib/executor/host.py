@@ -18,7 +18,7 @@ from rewards_lib.contract import Finding, Isolation, Json, Payload, Score, Tier,
 from rewards_lib.data_directory import data_directory
 from rewards_lib.errors import BusyError, DependencyError, InputError, RewardConsoleError
 from rewards_lib.executor import places
-from rewards_lib.executor.checking import check_once, unparsable
+from rewards_lib.executor.checking import check_once, check_request, unparsable
 from rewards_lib.executor.environments import NO_PACKAGES, Environment, Environments
 from rewards_lib.executor.gateway import Gateway
 from rewards_lib.executor.groups import GroupsJob, arguments_of
@@ -76,20 +76,34 @@ class Executor:
 
     # --- the policy ------------------------------------------------------------------------------------------------
 
-    def check(self, source: str) -> tuple[Finding, ...]:
+    def check(self, source: str, requirements: str | None = None) -> tuple[Finding, ...]:
         """List everything the policy refuses in a source, and its hints, in the order of the lines.
 
-        Never raises on any text; text that is not Python is a finding with the rule ``syntax``.
+        With ``requirements``, the text of a requirements.txt, also what will fail when it runs: a missing or misspelt
+        ``reward_fn``, and imports that are not among the packages if those are installed. Never raises on any text;
+        text that is not Python is a finding with the rule ``syntax``.
         """
+        packages, advice = self._offered(requirements), requirements is not None
+        request = check_request(source, packages, advice=advice)
         try:
             with (
                 self._pool.lease(_plain_plan()) as zygote,
-                RunChannel(zygote, "check", {"source": source}, _CHECK_LIMITS) as channel,
+                RunChannel(zygote, "check", request, _CHECK_LIMITS) as channel,
             ):
                 rows = [row for row in channel.lines() if "findings" in row]
         except (WorkerUnavailableError, DependencyError):
-            return check_once(source)
+            return check_once(source, packages, advice=advice)
         return read_findings(rows[-1]["findings"]) if rows else (unparsable(),)
+
+    def _offered(self, requirements: str | None) -> frozenset[str] | None:
+        """The packages that requirements offer; None when that is not known before they are installed."""
+        if requirements is None:
+            return None
+        try:
+            environment = self._environments.find(requirements)
+        except InputError:
+            return None
+        return environment.packages if environment is not None else None
 
     # --- custom functions ------------------------------------------------------------------------------------------
 

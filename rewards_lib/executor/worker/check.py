@@ -1,4 +1,4 @@
-"""One policy check as a program: a JSON string on standard input, findings as JSON on standard output."""
+"""One check as a program: a request as JSON on standard input, findings as JSON on standard output."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import resource
 import sys
 
-from .compiling import compile_source
+from .advice import check
 
 _SECONDS = 10
 _BYTES = 1 << 30
@@ -18,5 +18,4 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_DATA, (_BYTES, _BYTES))
-    _, findings = compile_source(json.load(sys.stdin))
-    json.dump(findings, sys.stdout)
+    json.dump(check(json.load(sys.stdin)), sys.stdout)

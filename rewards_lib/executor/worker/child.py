@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .advice import check
 from .batches import run_groups, run_items
 from .calling import Program, answer, call, find_function
-from .compiling import compile_source
 from .refusals import Row
 from .streams import emit, flush
 
@@ -53,8 +53,7 @@ def reseed() -> None:
 
 
 def _check(payload: Row) -> None:
-    _, findings = compile_source(payload["source"])
-    emit({"findings": findings})
+    emit({"findings": check(payload)})
 
 
 def _run_function(payload: Row) -> None:

@@ -22,7 +22,7 @@ class ImportRules:
     def __init__(self, nodes: Sequence[ast.AST], refuse: Refuse) -> None:
         self._nodes = nodes
         self._refuse = refuse
-        self._optional = {id(node) for node in _optional_imports(nodes)}
+        self._optional = {id(node) for node in optional_imports(nodes)}
         self._aliases: dict[str, str] | None = None
 
     def check_import(self, node: ast.Import) -> None:
@@ -80,7 +80,7 @@ class ImportRules:
         return self._aliases
 
 
-def _optional_imports(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:
+def optional_imports(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:
     """Yield the imports that the source itself expects to fail."""
     for node in nodes:
         if isinstance(node, ast.Try) and any(_catches(handler) for handler in node.handlers):
