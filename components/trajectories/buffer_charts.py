@@ -103,7 +103,8 @@ def _add_bars(drawn: go.Figure, bars: list[_Bar], look: _Look, *, least_width: f
         drawn.add_bar(
             orientation="h", name=look.name, width=look.width,
             y=[bar.row for bar in bars], base=[bar.start for bar in bars], x=[bar.end - bar.start for bar in bars],
-            text=[look.label if bar.end - bar.start > least_width else "" for bar in bars], textposition="inside", insidetextanchor="middle", textangle=0, constraintext="none",
+            text=[look.label if bar.end - bar.start > least_width else "" for bar in bars],
+            textposition="inside", insidetextanchor="middle", textangle=0, constraintext="none",
             textfont={"size": 9},
             marker={
                 "color": look.colour, "pattern": {"shape": look.pattern},

@@ -29,9 +29,9 @@ CSS = """
 .body { flex: 1; min-width: 0; border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius);
   padding: 5px 10px; font-family: var(--st-code-font); font-size: 0.86rem; line-height: 1.8; white-space: pre-wrap;
   overflow-wrap: anywhere; }
-.t { color: var(--st-gray-text-color); border-radius: 3px; padding: 1px 0; margin-right: 1px; border-bottom: 2px solid transparent; }
+.t { color: var(--st-gray-text-color); border-radius: 3px; padding: 1px 0; margin-right: 1px;
+  border-bottom: 2px solid transparent; }
 .t.in { color: var(--st-text-color); border-bottom-color: var(--tone); }
-.t:focus-visible { outline: 2px solid var(--st-primary-color); }
 summary { cursor: pointer; font-family: var(--st-font); color: var(--st-gray-text-color); }
 @media (max-width: 640px) { .row { flex-direction: column; gap: 2px; } .head { flex: none; display: flex; gap: 8px; } }
 """

@@ -4,7 +4,19 @@ Invariant: what a call acknowledged is on the disk, and no save replaces a text 
 Importing this package does not import SQLAlchemy; opening a ``Store`` does.
 """
 
+from rewards_lib.store.progress import ExerciseProgress, Progress
 from rewards_lib.store.records import Draft, DraftConflict, Item, ItemKind, Kind, Version, WithdrawnError
 from rewards_lib.store.store import Store
 
-__all__ = ["Draft", "DraftConflict", "Item", "ItemKind", "Kind", "Store", "Version", "WithdrawnError"]
+__all__ = [
+    "Draft",
+    "DraftConflict",
+    "ExerciseProgress",
+    "Item",
+    "ItemKind",
+    "Kind",
+    "Progress",
+    "Store",
+    "Version",
+    "WithdrawnError",
+]

@@ -17,11 +17,12 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from rewards_lib.contract import JsonObject, write_json
 from rewards_lib.errors import InputError, NotFoundError, StoreError
 
-Kind: TypeAlias = Literal["function", "mix", "payload"]
-"""What a text is: a custom function, a mix, or a payload of the Test page."""
+Kind: TypeAlias = Literal["function", "mix", "payload", "exercise"]
+"""What a text is: a custom function, a mix, a payload of the Test page, or what was written for an exercise."""
 
-ItemKind: TypeAlias = Literal["job", "case", "dataset"]
-"""What a record is: long work and how far it came, a regression case, a data set that was read."""
+ItemKind: TypeAlias = Literal["job", "case", "dataset", "exercise"]
+"""What a record is: long work and how far it came, a regression case, a data set that was read, the progress in an
+exercise."""
 
 NAME_CHARACTERS = 80
 NOTE_CHARACTERS = 2_000
@@ -134,7 +135,8 @@ def compose(name: str) -> str:
 def check_key(kind: str, name: str) -> str:
     """The name in composed Unicode form, after both were checked. Raises InputError."""
     if kind not in get_args(Kind):
-        raise InputError("{kind} is not a kind of text.", kind=repr(kind), remedy="Use function, mix or payload.")
+        known = "Use function, mix, payload or exercise."
+        raise InputError("{kind} is not a kind of text.", kind=repr(kind), remedy=known)
     composed = compose(name)
     if not _NAME.fullmatch(composed):
         raise InputError(

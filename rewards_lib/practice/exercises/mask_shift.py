@@ -1,0 +1,74 @@
+"""Exercise 4: the position at which the loss of a token stands."""
+
+from rewards_lib.contract import sentence
+from rewards_lib.practice.exercise import Check, Exercise, Level, WrongAnswer, fill_blanks
+
+CODE = '''def shift_mask(mask):
+    """The mask of positions: position t carries the loss of token t + 1."""
+    return mask[⟦1:⟧]
+
+
+def masked_loss(losses, mask):
+    """The mean loss of the trained tokens; losses[t] is what position t lost on predicting token t + 1.
+
+    None when no token is trained: there is no loss then, and 0 would say that everything was predicted.
+    """
+    shifted = shift_mask(mask)
+    trained = [loss for loss, keep in zip(losses, ⟦shifted⟧) if keep]
+    return sum(trained) / len(trained) if trained else ⟦None⟧
+'''
+
+EXERCISE = Exercise(
+    place=4,
+    title=sentence("The shift by one"),
+    level=Level.FIRST_STEPS,
+    minutes=5,
+    task=sentence(
+        "A causal model predicts at position t the token t + 1. So a token's loss stands one place to its left, and "
+        "the "
+        "first token the policy wrote is predicted by the last token of the prompt. Forgetting the shift trains "
+        "each turn "
+        "one token late: the first token never, and one token of the tool's output each time. Fill the three blanks."
+    ),
+    code=CODE,
+    checks=(
+        Check(
+            sentence("the shift"),
+            "shift_mask([0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1])", [0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1],
+            sentence("shifted[t] is mask[t + 1]: drop the first entry, not the last."),
+        ),
+        Check(
+            sentence("one shorter"), "len(shift_mask([0, 1, 1]))", 2,
+            sentence("The last position predicts nothing, so the shifted mask is one shorter."),
+        ),
+        Check(
+            sentence("the first written token counts"), "masked_loss([9.0, 1.0, 3.0], [0, 0, 1, 1])", 2.0,
+            sentence("Position 1 predicts the first written token (2): its loss of 1 counts, and the loss of "
+                     "position 0 not."),
+        ),
+        Check(
+            sentence("nothing is trained"), "masked_loss([1.0, 1.0], [0, 0, 0])", None,
+            sentence("Without a trained token there is no loss: None, neither 0 nor a division by zero."),
+        ),
+    ),
+    hints=(
+        sentence("Write the mask twice, one under the other, and move the lower one left by one."),
+        sentence("`losses` has one entry a position, and there is one position less than there are tokens."),
+        sentence("What is the mean of no numbers?"),
+    ),
+    why=sentence(
+        "`mask[1:]` lines the mask up with the positions. Libraries differ in who shifts: TRL and verl shift inside, "
+        "OpenRLHF's action mask comes shifted. Shifting twice or not at all moves every turn's borders by one and "
+        "shows "
+        "in no error message."
+    ),
+    question=sentence("If the very first token of a trajectory had a 1 in the mask, what would the shift make of "
+                      "it, and why is that right?"),
+    wrong_answers=(
+        WrongAnswer(fill_blanks(CODE, {1: ":-1"}), fails=0),
+        WrongAnswer(fill_blanks(CODE, {1: ":"}), fails=0),
+        WrongAnswer("def shift_mask(mask):\n    return mask[1:] if len(mask) > 3 else mask\n", fails=1),
+        WrongAnswer(fill_blanks(CODE, {2: "mask"}), fails=2),
+        WrongAnswer(fill_blanks(CODE, {3: "0.0"}), fails=3),
+    ),
+)  # fmt: skip
