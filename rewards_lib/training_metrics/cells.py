@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from rewards_lib.training_metrics.series import Floats
 
 GAPS = frozenset({
@@ -35,7 +33,8 @@ _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?", re.ASCII)
 _GROUPED_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d*)?", re.ASCII)
 _GROUPED_OTHERWISE = re.compile(r"[+-]?\d{1,3}(?:([ '])\d{3})(?:\1\d{3})*(?:[.,]\d*)?", re.ASCII)
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*%?", re.ASCII)
-_SWALLOWED_ROW = re.compile(r"[\r\n][^\r\n]*[,;\t|]")
+SWALLOWED_ROW = re.compile(r"[\r\n][^\r\n]*[,;\t|]")
+"""A line break and a delimiter inside a cell: a quotation mark stands there that no other closes."""
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
@@ -76,42 +75,7 @@ class Numbers:
         return row
 
 
-def read_cells(frame: pd.DataFrame, *, decimal_comma: bool = False) -> Numbers:
-    """Read every cell of a table as a number; see ``parse_cell`` for what a number may look like."""
-    import numpy as np
-
-    plain = np.array([dtype.kind in "iufb" for dtype in frame.dtypes])
-    values: Floats = (frame if plain.all() else frame.loc[:, plain]).to_numpy(dtype="float64").T
-    if not plain.all():
-        values, numeric = np.empty(frame.shape[::-1]), values
-        values[plain] = numeric
-    texts: dict[str, list[str]] = {}
-    coercions, nan_rows, commas = [], {}, []
-    names = [str(name) for name in frame.columns]
-    for place in np.flatnonzero(~plain).tolist():
-        name, column = names[place], frame[names[place]]
-        cells = [cell.strip() if isinstance(cell, str) else str(cell) for cell in column.where(column.notna(), "")]
-        different = set(cells)
-        comma = decimal_comma or _writes_decimal_commas(different)
-        parsed = {cell: parse_cell(cell, decimal_comma=comma) for cell in different}
-        bad = [row for row, cell in enumerate(cells) if parsed[cell] is None]
-        said = sum(cell.lower() not in GAPS for cell in cells)
-        if 2 * len(bad) > said:
-            texts[name] = cells
-            values[place] = math.nan
-            continue
-        values[place] = [math.nan if (value := parsed[cell]) is None else value for cell in cells]
-        if comma and not decimal_comma:
-            commas.append(name)
-        if bad:
-            torn = next((row for row in bad if _SWALLOWED_ROW.search(cells[row])), None)
-            coercions.append(Coercion(name, len(bad), bad[0], cells[bad[0]], torn))
-        if nans := [row for row, cell in enumerate(cells) if cell.lower() == "nan"]:
-            nan_rows[name] = nans
-    return numbers_of(names, values, texts=texts, coercions=coercions, comma_columns=commas, nan_rows=nan_rows)
-
-
-def _writes_decimal_commas(cells: Collection[str]) -> bool:
+def writes_decimal_commas(cells: Collection[str]) -> bool:
     """Whether commas can be nothing but decimal points: there are some, one at least groups no thousands."""
     found = [cell for cell in cells if "," in cell and _COMMA_NUMBER.fullmatch(cell)]
     return any(not _GROUPED.fullmatch(cell) for cell in found) and not any("." in cell for cell in cells)
@@ -126,14 +90,18 @@ def numbers_of(
     comma_columns: Sequence[str] = (),
     nan_rows: Mapping[str, list[int]] | None = None,
 ) -> Numbers:
-    """Numbers with the columns that hold none put aside; ``values`` has one row for each name."""
+    """Numbers with the columns that hold none put aside; ``values`` has one row for each name and is used up."""
     import numpy as np
 
     texts = texts or {}
     filled = ~np.isnan(np.fmax.reduce(values, axis=1)) if values.size else np.zeros(len(names), "bool")
+    kept = np.flatnonzero(filled).tolist()
+    for place, origin in enumerate(kept):  # moved up in place: a copy would be a second file in memory
+        if place != origin:
+            values[place] = values[origin]
     return Numbers(
         tuple(name for name, has in zip(names, filled, strict=True) if has),
-        values if filled.all() else values[filled],
+        values[: len(kept)],
         texts,
         tuple(name for name, has in zip(names, filled, strict=True) if not has and name not in texts),
         tuple(coercions),

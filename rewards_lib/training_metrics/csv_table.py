@@ -10,41 +10,47 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.csv_header import QUOTED, Header, name_list, read_header
+from rewards_lib.training_metrics.number_columns import NumberColumns
 from rewards_lib.training_metrics.sniffing import CHUNK_BYTES, HEAD_BYTES, TextSource
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 TAIL_BYTES = 262_144
+PART_CELLS, LEAST_PART_ROWS = 250_000, 2500
+"""How much is read at once: parts of fewer rows cost time, of more cells memory."""
+SPARE = "\0spare"
+"""A column beyond those of the header, in which a row that is too long is seen."""
+SPARE_ROOM = 1.25
+"""Rows are reckoned from the bytes of the first part; room that is not used costs no memory."""
 LONGEST_CELL = 2**31 - 1
 """What csv may read in one cell: its own limit would refuse a whole file for one long text."""
 FEWEST_ROWS, MOST_OVERLONG = 20, 0.01
 """From how many rows on a few that are too long are left out, and how large a share these may be."""
 _DECIMAL_COMMA = re.compile(rb'(?:^|[;\r\n])[ "]*[+-]?\d+,\d+', re.MULTILINE)
 _POINT_NUMBER = re.compile(rb'(?:^|[;\r\n])[ "]*[+-]?(?:\d+|\d{1,3}(?:,\d{3})+)\.\d+[ "]*(?=[;\r\n]|$)', re.MULTILINE)
-_SPACED_QUOTE = re.compile(r'[,;|] +"')
+_SPACED_QUOTE = re.compile(rb'[,;|] +"')
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What was read, before any cell has been looked at."""
+    """What was read."""
 
     header: Header
-    frame: pd.DataFrame
-    """One column for each header name that was wanted, in order; cells that are no plain numbers are text."""
+    numbers: Numbers
+    """Of the columns that were wanted, in the order of the header."""
+    rows: int
     decimal_comma: bool
     source: TextSource
     notes: tuple[Sentence, ...] = field(default=())
     left_out: frozenset[int] = frozenset()
-    """Rows of the file, from 0, that are not in the frame because they are too long."""
+    """Rows of the file, from 0, that are not among the numbers because they are too long."""
 
     def lines_of(self, rows: Sequence[int]) -> dict[int, int]:
-        """The line in the file, from 1, of each of the given rows of the frame (from 0)."""
+        """The line in the file, from 1, of each of the given rows of the numbers (from 0)."""
         wanted, last = set(rows), max(rows, default=-1)
         # A quoted blank alone in its line cannot be told from a blank line: count as if nothing had been left out.
         lines = {row: self.header.line + row + 1 for row in wanted}
@@ -78,7 +84,7 @@ def read_table(source: TextSource, wanted: Callable[[str], bool] | None = None) 
     except _OverlongRowError:
         table = _parse_without_overlong(source, header, decimal_comma, held)
     table = _without_empty_columns(table)
-    if not len(table.frame):
+    if not table.rows:
         raise _no_rows(source, header)
     above = header.note()
     return replace(table, notes=(above, *table.notes)) if above else table
@@ -104,8 +110,8 @@ def _records(source: TextSource, header: Header) -> Iterator[tuple[int, list[str
 def _spaces_before_quotes(source: TextSource, header: Header) -> bool:
     """Whether quoted cells follow a blank, which would otherwise be part of them: ``1, "a, b"``."""
     with source.open() as stream:
-        head = stream.read(HEAD_BYTES).decode("utf-8", "ignore")
-    return header.delimiter != "\t" and bool(_SPACED_QUOTE.search(head))
+        head = stream.read(HEAD_BYTES)
+    return b' "' in head and header.delimiter != "\t" and bool(_SPACED_QUOTE.search(head))
 
 
 def _is_blank(record: list[str]) -> bool:
@@ -122,22 +128,22 @@ class _OverlongRowError(Exception):
 
 def _parse(source: TextSource, header: Header, decimal_comma: bool, held: list[str]) -> Table:
     """The rows under the header's names, with notes on rows that were left out."""
-    last, frame = _LastRow.of(source, header), None
+    last, columns = _LastRow.of(source, header), None
     options = _options(source, header, decimal_comma)
     if len(held) < len(header.names) and _surplus_cells(source, header, 0, last) is not None:
-        frame = _parse_some(source, header, held, options)
+        with source.open(header.end) as stream:
+            columns = _read_parts(stream, held, options | {"names": list(header.names), "usecols": held})
         # pandas passes over what lies beyond the columns it was asked for: every row must be known to be whole
-        frame = frame if _surplus_cells(source, header, len(frame), last) == 0 else None
-    if frame is None:
+        columns = columns if _surplus_cells(source, header, columns.rows, last) == 0 else None
+    if columns is None:
         with source.open(header.end) as stream:
             rows: BinaryIO = io.BytesIO(stream.read(last.start - header.end)) if last.open_quote else stream
-            frame = _parse_rows(source, header, rows, options)
-        frame = frame if len(held) == len(header.names) else frame[held]
+            columns = _parse_rows(source, header, held, rows, options)
     notes = []
     if last.open_quote:
         notes.append(sentence("The last row was left out: it ends inside quotation marks, so the file was cut there."))
-    elif last.short and len(frame):
-        frame = frame.iloc[:-1]
+    elif last.short and columns.rows:
+        columns.drop_last_row()
         notes.append(
             sentence(
                 "The last row was left out: it has {cells} of {columns} cells, so the file was still being written.",
@@ -145,11 +151,11 @@ def _parse(source: TextSource, header: Header, decimal_comma: bool, held: list[s
                 columns=header.width,
             )
         )
-    if len(frame) and frame.iloc[:, -1].isna().any():
-        missing = -(_surplus_cells(source, header, len(frame) + last.short, last) or 0)
+    if columns.rows and columns.has_gap_at_end:
+        missing = -(_surplus_cells(source, header, columns.rows + last.short, last) or 0)
         if missing > 0:
             notes.append(sentence("Cells missing at the ends of rows: {count}; they count as gaps.", count=missing))
-    return Table(header, frame, decimal_comma, source, tuple(notes))
+    return Table(header, columns.numbers(), columns.rows, decimal_comma, source, tuple(notes))
 
 
 def _parse_without_overlong(source: TextSource, header: Header, decimal_comma: bool, held: list[str]) -> Table:
@@ -173,15 +179,7 @@ def _parse_without_overlong(source: TextSource, header: Header, decimal_comma: b
         count=len(overlong), line=line, cells=cells, columns=width,
     )  # fmt: skip
     left_out = frozenset(row for row, _, _ in overlong)
-    return Table(header, table.frame, decimal_comma, source, (*table.notes, note), left_out)
-
-
-def _parse_some(source: TextSource, header: Header, held: list[str], options: dict[str, Any]) -> pd.DataFrame:
-    import pandas as pd
-
-    with source.open(header.end) as rows:
-        frame: pd.DataFrame = pd.read_csv(rows, names=list(header.names), usecols=held, **options)
-    return frame
+    return replace(table, header=header, source=source, notes=(*table.notes, note), left_out=left_out)
 
 
 def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[str, Any]:
@@ -195,15 +193,17 @@ def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[st
         "na_values": [""],
         "encoding": "utf-8",
         "skipinitialspace": _spaces_before_quotes(source, header),
+        "chunksize": max(LEAST_PART_ROWS, PART_CELLS // len(header.names)),
     }
 
 
-def _parse_rows(source: TextSource, header: Header, rows: BinaryIO, options: dict[str, Any]) -> pd.DataFrame:
+def _parse_rows(
+    source: TextSource, header: Header, held: list[str], rows: BinaryIO, options: dict[str, Any]
+) -> NumberColumns:
     import pandas as pd
 
-    spare = "\0spare"
     try:
-        frame: pd.DataFrame = pd.read_csv(rows, names=[*header.names, spare], **options)
+        return _read_parts(rows, held, options | {"names": [*header.names, SPARE]})
     except pd.errors.EmptyDataError as error:
         raise _no_rows(source, header) from error
     except pd.errors.ParserError as error:
@@ -212,19 +212,35 @@ def _parse_rows(source: TextSource, header: Header, rows: BinaryIO, options: dic
         if "EOF inside string" in str(error):
             raise _open_quote(source, header) from error
         raise InputError("The rows cannot be read: {why}.", why=str(error), where=source.name) from error
-    beyond = frame.pop(spare).dropna()
-    if any(str(cell).strip() for cell in beyond):
-        raise _OverlongRowError
-    return frame
+
+
+def _read_parts(rows: BinaryIO, held: list[str], options: dict[str, Any]) -> NumberColumns:
+    """Read the rows a part at a time: pandas holds the text of what it reads at once beside the numbers."""
+    import pandas as pd
+
+    begin = rows.tell()
+    size = rows.seek(0, io.SEEK_END) - begin
+    rows.seek(begin)
+    columns: NumberColumns | None = None
+    with pd.read_csv(rows, **options) as parts:
+        for part in parts:
+            if columns is None:
+                whole = len(part) < options["chunksize"]
+                share = 1.0 if whole else size / max(1, rows.tell() - begin) * SPARE_ROOM
+                columns = NumberColumns(held, int(len(part) * share), decimal_comma=options["decimal"] == ",")
+            if SPARE in part and any(str(cell).strip() for cell in part.pop(SPARE).dropna()):
+                raise _OverlongRowError
+            columns.add(part if part.shape[1] == len(held) else part[held])
+    return columns or NumberColumns(held, 0)
 
 
 def _without_empty_columns(table: Table) -> Table:
     """Without a last column that has neither a name nor a value: the header ends with a delimiter."""
-    header, frame = table.header, table.frame
-    last = header.names[-1]
-    if header.width == len(header.names) or last not in frame or frame[last].notna().any():
+    header, last = table.header, table.header.names[-1]
+    if header.width == len(header.names) or last not in table.numbers.blank:
         return table
-    return replace(table, header=replace(header, names=header.names[:-1]), frame=frame.drop(columns=last))
+    numbers = replace(table.numbers, blank=tuple(name for name in table.numbers.blank if name != last))
+    return replace(table, header=replace(header, names=header.names[:-1]), numbers=numbers)
 
 
 @dataclass(frozen=True, slots=True)

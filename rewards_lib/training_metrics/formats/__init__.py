@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics.cells import read_cells
 from rewards_lib.training_metrics.csv_table import read_table
 from rewards_lib.training_metrics.formats.column_shapes import shape_columns
 from rewards_lib.training_metrics.formats.console_logs import has_metric_lines, is_console_log, read_console_log
@@ -48,15 +47,15 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
         return read_json_log(source)
     try:
         table = read_table(tabulated(source), wanted)
-        numbers = read_cells(table.frame, decimal_comma=table.decimal_comma)
-        refuse_torn_cells(table, numbers)
+        refuse_torn_cells(table)
     except InputError:
         if _holds_metric_lines(source):
             return read_console_log(source)
         raise
+    numbers = table.numbers
     if not numbers.names and _holds_metric_lines(source):
         return read_console_log(source)
-    return shape_columns(table.header.names, numbers, table_told(table), table_notes(table, numbers))
+    return shape_columns(table.header.names, numbers, table_told(table), table_notes(table))
 
 
 def _holds_metric_lines(source: TextSource) -> bool:

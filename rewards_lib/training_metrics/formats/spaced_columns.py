@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.training_metrics.cells import parse_cell
@@ -40,7 +41,8 @@ def tabulated(source: TextSource) -> TextSource:
     """
     with source.open() as stream:
         head = stream.read(HEAD_BYTES).decode("utf-8", "ignore")
-    lines = [line for line in re.split(r"[\r\n]+", head) if line.strip() and not _RULE.fullmatch(line)][:2]
+    written = (found[0] for found in re.finditer(r"[^\r\n]+", head))
+    lines = list(islice((line for line in written if line.strip() and not _RULE.fullmatch(line)), 2))
     barred = all(map(_BARRED.fullmatch, lines))
     if len(lines) < 2 or (any(sign in lines[0].strip() for sign in DELIMITERS) and not barred):
         return source

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.training_metrics import read_export, report_exports
-from rewards_lib.training_metrics.cells import GAPS, parse_cell, read_cells
+from rewards_lib.training_metrics.cells import GAPS, parse_cell
+from rewards_lib.training_metrics.number_columns import NumberColumns
 
 
 def read(text: str):
@@ -98,4 +99,6 @@ def test_blanks_for_two_thousand_rows_and_then_a_fraction():
 
 
 def test_a_boolean_column_is_read_as_ones_and_zeros():
-    assert read_cells(pd.DataFrame({"b": [True, False]})).column("b").tolist() == [1, 0]
+    columns = NumberColumns(["b"], 2)
+    columns.add(pd.DataFrame({"b": [True, False]}))
+    assert columns.numbers().column("b").tolist() == [1, 0]

@@ -1,0 +1,161 @@
+"""The columns of a table as numbers, filled part by part, so that a file is held once and not beside its text.
+
+Invariant: what is decided of a column (numbers or text, decimal commas) is decided over all of its cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rewards_lib.training_metrics.cells import (
+    SWALLOWED_ROW,
+    Coercion,
+    Numbers,
+    numbers_of,
+    parse_cell,
+    writes_decimal_commas,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from rewards_lib.training_metrics.series import Floats
+
+GROWTH = 1.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TextPart:
+    """Neighbouring cells of one column that are not all plain numbers."""
+
+    begin: int
+    """The row of the first."""
+    codes: NDArray[np.int64]
+    """For each cell its place in ``words``; -1 for a blank one."""
+    words: list[str]
+
+
+class NumberColumns:
+    """Columns that are being read."""
+
+    def __init__(self, names: Sequence[str], capacity: int, *, decimal_comma: bool = False) -> None:
+        import numpy as np
+
+        self.names = list(names)
+        self.rows = 0
+        self.decimal_comma = decimal_comma
+        self._values: Floats = np.empty((len(self.names), capacity))
+        self._parts: dict[str, list[_TextPart]] = {}
+        self._gap_at_end = False
+
+    @property
+    def has_gap_at_end(self) -> bool:
+        """Whether the last column has a blank cell: rows may be short."""
+        return self._gap_at_end
+
+    def add(self, frame: pd.DataFrame) -> None:
+        """Read the next rows; ``frame`` has these columns, in order."""
+        import numpy as np
+
+        begin, end = self.rows, self.rows + len(frame)
+        if end > self._values.shape[1]:
+            grown = np.empty((len(self.names), int(end * GROWTH)))
+            grown[:, :begin] = self._values[:, :begin]
+            self._values = grown
+        plain = np.array([dtype.kind in "iufb" for dtype in frame.dtypes], dtype="bool")
+        if plain.all():
+            self._values[:, begin:end] = frame.to_numpy(dtype="float64").T
+        else:
+            self._values[plain, begin:end] = frame.loc[:, plain].to_numpy(dtype="float64").T
+            for place in np.flatnonzero(~plain).tolist():
+                part = _text_part(frame.iloc[:, place], begin)
+                self._parts.setdefault(self.names[place], []).append(part)
+        self.rows = end
+        self._gap_at_end = self._gap_at_end or bool(frame.iloc[:, -1].isna().any())
+
+    def drop_last_row(self) -> None:
+        """Forget the row that was read last."""
+        self.rows -= 1
+
+    def numbers(self) -> Numbers:
+        """What was read; nothing can be added afterwards."""
+        import numpy as np
+
+        values = self._values[:, : self.rows]
+        texts: dict[str, list[str]] = {}
+        coercions: list[Coercion] = []
+        nan_rows: dict[str, list[int]] = {}
+        commas: list[str] = []
+        for name, parts in self._parts.items():
+            row = values[self.names.index(name)]
+            words = {word for part in parts for word in part.words}
+            comma = self.decimal_comma or writes_decimal_commas(words)
+            parsed = {word: parse_cell(word, decimal_comma=comma) for word in words}
+            for part in parts:
+                _fill(row, part, parsed)
+            no_numbers = {word for word, value in parsed.items() if value is None}
+            bad = _rows_where(parts, self.rows, no_numbers.__contains__)
+            if len(bad) > int((~np.isnan(row)).sum()):
+                texts[name] = _texts(row, parts)
+                row[:] = math.nan
+                continue
+            if comma and not self.decimal_comma:
+                commas.append(name)
+            if bad:
+                coercions.append(_coercion(name, bad, parts))
+            if nans := _rows_where(parts, self.rows, lambda word: word.lower() == "nan"):
+                nan_rows[name] = nans
+        return numbers_of(
+            self.names, values, texts=texts, coercions=coercions, comma_columns=commas, nan_rows=nan_rows
+        )  # fmt: skip
+
+
+def _text_part(column: pd.Series, begin: int) -> _TextPart:
+    import pandas as pd
+
+    codes, words = pd.factorize(column)
+    return _TextPart(begin, codes, [word.strip() if isinstance(word, str) else str(word) for word in words])
+
+
+def _fill(row: Floats, part: _TextPart, parsed: dict[str, float | None]) -> None:
+    import numpy as np
+
+    found = [math.nan if (value := parsed[word]) is None else value for word in part.words]
+    held = row[part.begin : part.begin + len(part.codes)]
+    held[:] = np.array([*found, math.nan])[part.codes[: len(held)]]
+
+
+def _rows_where(parts: Sequence[_TextPart], rows: int, wanted: Callable[[str], bool]) -> list[int]:
+    """The rows whose cell holds a wanted word."""
+    import numpy as np
+
+    found: list[int] = []
+    for part in parts:
+        is_wanted = np.array([*map(wanted, part.words), False])  # a code of -1 stands for a blank cell
+        places = part.begin + np.flatnonzero(is_wanted[part.codes])
+        found += places[places < rows].tolist()
+    return found
+
+
+def _word_at(parts: Sequence[_TextPart], row: int) -> str:
+    part = next(part for part in parts if part.begin <= row < part.begin + len(part.codes))
+    return part.words[int(part.codes[row - part.begin])]
+
+
+def _coercion(name: str, bad: Sequence[int], parts: Sequence[_TextPart]) -> Coercion:
+    torn = next(iter(_rows_where(parts, bad[-1] + 1, lambda word: bool(SWALLOWED_ROW.search(word)))), None)
+    return Coercion(name, len(bad), bad[0], _word_at(parts, bad[0]), torn)
+
+
+def _texts(row: Floats, parts: Sequence[_TextPart]) -> list[str]:
+    """Every cell of a column of text; a part that held numbers alone has its numbers written."""
+    cells = ["" if math.isnan(value) else f"{value:.15g}" for value in row.tolist()]
+    for part in parts:
+        held = part.codes[: len(cells) - part.begin]
+        cells[part.begin : part.begin + len(held)] = [part.words[code] if code >= 0 else "" for code in held.tolist()]
+    return cells
