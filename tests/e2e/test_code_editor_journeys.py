@@ -30,6 +30,31 @@ def test_a_page_link_pressed_right_after_typing_loses_no_key(functions):
     expect(functions.editor("reward.py")).to_have_text("# first and last")
 
 
+def test_a_reload_right_after_typing_loses_no_key(functions):
+    for mark in ("# one", "# two"):
+        functions.write("reward.py", "# first")
+        functions.page.wait_for_timeout(DEBOUNCE_MS)
+        functions.page.keyboard.type(f" {mark}")
+        functions.page.reload()
+        functions.settle()
+        expect(functions.editor("reward.py")).to_have_text(f"# first {mark}")
+    functions.page.wait_for_timeout(DEBOUNCE_MS)
+    functions.page.reload()
+    expect(functions.editor("reward.py")).to_have_text("# first # two")
+
+
+def test_a_text_that_was_kept_at_a_tab_switch_does_not_come_back_over_a_newer_one(functions):
+    functions.write("reward.py", "# A")
+    functions.page.wait_for_timeout(DEBOUNCE_MS)
+    functions.page.keyboard.type("B")
+    functions.page.evaluate("() => dispatchEvent(new Event('pagehide'))")
+    functions.page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    functions.page.keyboard.press("Backspace")
+    functions.page.wait_for_timeout(DEBOUNCE_MS)
+    functions.page.reload()
+    expect(functions.editor("reward.py")).to_have_text("# A")
+
+
 def test_tab_indents_and_escape_then_tab_leaves(functions):
     functions.write("reward.py", "x")
     box = functions.editor("reward.py")

@@ -17,6 +17,8 @@ import {isDark, looks} from "./theme.js";
 const LANGUAGES = {python, json, text: () => []};
 const editors = new WeakMap(); // parentElement -> editor; Streamlit calls again and again for one element
 const closed = new Map(); // document -> what its editor held when its page was left, in case Python never got it
+const FRESH_MS = 1500; // what was sent this short before the tab reloads may not have arrived
+const keptName = (document) => `code-editor:${document}`; // in sessionStorage: this tab's alone, and it outlives a reload
 
 /** Findings count lines and columns from 1 and columns in code points, CodeMirror in UTF-16 units. */
 function offset(line, column) {
@@ -29,6 +31,17 @@ function toDiagnostic(doc, finding) {
   const from = offset(line, finding.column ?? 1);
   const to = finding.end_column ? offset(line, finding.end_column) : line.to;
   return {from, to: Math.max(from, to), severity: finding.severity, message: finding.message};
+}
+
+/** What a tab kept of a document when it was left; it is kept for one return. */
+function takeKept(name) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(keptName(name)));
+    sessionStorage.removeItem(keptName(name));
+    return kept;
+  } catch {
+    return null; // storage is switched off
+  }
 }
 
 class Editor {
@@ -47,7 +60,31 @@ class Editor {
     });
     this.sent = this.text;
     this.known = [data.value]; // what Python may hold by now: the text it showed last and all that was sent since
+    this.sentAt = 0;
     this.reopen(closed.get(data.document), data);
+    this.recover(data);
+    this.leave = () => (document.visibilityState === "hidden" ? this.keep() : takeKept(this.data.document));
+    addEventListener("pagehide", (this.unload = () => this.keep()));
+    document.addEventListener("visibilitychange", this.leave);
+  }
+
+  /** The tab may be gone in a moment: send what is typed, and keep it where a reload finds it, for it may not arrive. */
+  keep() {
+    const isUnsure = this.text !== this.sent || Date.now() - this.sentAt < FRESH_MS;
+    this.push();
+    if (!isUnsure) return;
+    const known = this.known.slice(0, -1); // the newest is what may be missing
+    try {
+      sessionStorage.setItem(keptName(this.data.document), JSON.stringify({text: this.text, known}));
+    } catch {
+      // no room, or storage is switched off: the text was sent all the same
+    }
+  }
+
+  /** After a reload go on with what was typed last, when Python shows a text that it grew from. */
+  recover({document: name, value}) {
+    const kept = takeKept(name);
+    if (kept?.known.includes(value)) this.load(kept.text);
   }
 
   /** Go on where the closed editor of this document was left, when Python shows an earlier text of it. */
@@ -93,6 +130,7 @@ class Editor {
     if (this.text === this.sent) return;
     this.sent = this.text;
     this.known.push(this.sent);
+    this.sentAt = Date.now();
     this.component.setStateValue("origin", `${this.session}/${this.version}`); // both travel in one message
     this.component.setStateValue("value", this.sent);
   }
@@ -169,6 +207,8 @@ class Editor {
   }
 
   close() {
+    removeEventListener("pagehide", this.unload);
+    document.removeEventListener("visibilitychange", this.leave);
     this.push(); // a page switch within the debounce must not lose the last keys
     const {session, version, text, known} = this;
     closed.set(this.data.document, {session, version, text, known});
