@@ -11,7 +11,6 @@ import itertools
 import json
 import os
 import select
-import shutil
 import socket
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from typing import Any
 
 from rewards_lib.code_judge import anonymous_files
 from rewards_lib.code_judge.runs import RunOrder, RunReport
+from rewards_lib.code_judge.worker import box
 from rewards_lib.contract import Isolation, Sentence, Tier, sentence
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import places, syscall_filter
@@ -189,7 +189,9 @@ class Worker:
         if self._process.stderr is not None:
             self._process.stderr.close()
         if self._box != "/box":
-            shutil.rmtree(self._box, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                box.empty(self._box)
+                os.rmdir(self._box)
 
 
 def _output_file(undo: contextlib.ExitStack) -> int:

@@ -69,6 +69,8 @@ def confine_program(launcher: Launcher, request: Row, first_file: int) -> None:
         _place(first_file + place, name)
     if sys.platform != "linux":
         return
+    if not launcher.owns_namespace:
+        confine.die_with_parent(signal.SIGKILL)  # after the change of user, which would clear it
     confine.forbid_new_privileges()
     own = [name if not name.startswith("./") else os.path.join(launcher.box, name[2:]) for name in request["runnable"]]
     if launcher.tier != "C":

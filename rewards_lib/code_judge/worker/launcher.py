@@ -21,7 +21,7 @@ import zipfile
 from base64 import b64decode
 from typing import Any
 
-from rewards_lib.code_judge.worker import child, process_watch, selftest
+from rewards_lib.code_judge.worker import box, child, process_watch, selftest
 from rewards_lib.executor.worker import confine
 
 Row = dict[str, Any]
@@ -76,7 +76,7 @@ class Launcher:
             if not message:
                 return
             self._take(json.loads(message), descriptors)
-            self._empty_box()
+            box.empty(self.box)
 
     def _take(self, request: Row, descriptors: list[int]) -> None:
         stdin, stdout, stderr, status, *files = descriptors
@@ -100,7 +100,7 @@ class Launcher:
         if pid == 0:
             child.start(self, request, streams, files, writing)
         os.close(writing)
-        watch = process_watch.ProcessWatch(pid, request["limits"], sees_all=self.owns_namespace)
+        watch = process_watch.ProcessWatch(pid, request["limits"], self._processes_of)
         ended_by = watch.wait(status)
         code, usage = self._end(pid, ended_by)
         with os.fdopen(reading, "rb") as setup:
@@ -109,6 +109,14 @@ class Launcher:
             "code": code, "cpu": usage.cpu, "wall": watch.elapsed, "peak_kb": usage.peak_kb, "ended_by": ended_by,
             **(json.loads(said) if said else {}),
         }  # fmt: skip
+
+    def _processes_of(self, pid: int) -> list[str]:
+        """The ids of a running program's processes, as far as this process can tell them from others."""
+        if self.owns_namespace:
+            return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+        if self.uid is not None:
+            return [name for name in os.listdir("/proc") if name.isdigit() and _owner(name) == self.uid]
+        return [str(pid)]
 
     def _end(self, pid: int, ended_by: str | None) -> tuple[int, process_watch.Usage]:
         """Reap the program and kill and reap what it left; negative codes are signals."""
@@ -172,12 +180,12 @@ class Launcher:
         os.close(found)
         return None
 
-    def _empty_box(self) -> None:
-        for entry in os.scandir(self.box):
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path)
-            else:
-                os.unlink(entry.path)
+
+def _owner(process: str) -> int | None:
+    try:
+        return os.stat(f"/proc/{process}").st_uid
+    except OSError:
+        return None
 
 
 def _kill_all_of(uid: int) -> None:

@@ -11,6 +11,7 @@ import os
 import resource
 import select
 import time
+from collections.abc import Callable
 from typing import Any
 
 _LOOK_SECONDS = 0.02
@@ -36,12 +37,12 @@ class Usage:
 class ProcessWatch:
     """Watches one program and says why it must be ended; None when it ended by itself."""
 
-    def __init__(self, pid: int, limits: dict[str, Any], *, sees_all: bool) -> None:
+    def __init__(self, pid: int, limits: dict[str, Any], processes_of: Callable[[int], list[str]]) -> None:
         self._pid = pid
         self._wall_seconds: float = limits["wall_seconds"]
         self._cpu_seconds: float = limits["cpu_seconds"]
         self._memory_bytes: int = limits["memory_bytes"]
-        self._sees_all = sees_all
+        self._processes_of = processes_of
         self._start = time.monotonic()
         self._waited = 0.0
         """Seconds that its threads were ready and had no processor, as far as it has been seen."""
@@ -71,7 +72,7 @@ class ProcessWatch:
         if self._memory() > self._memory_bytes:
             return "memory"
         elapsed = self.elapsed
-        if elapsed > self._cpu_seconds and self._sees_all and self._processor_time() > self._cpu_seconds + _TICK:
+        if elapsed > self._cpu_seconds and self._processor_time() > self._cpu_seconds + _TICK:
             return "cpu"  # one process alone is ended by the kernel; a tree of them is not
         if elapsed > self._wall_seconds:
             self._waited = max(self._waited, self._time_without_processor())
@@ -90,9 +91,7 @@ class ProcessWatch:
         return total * _TICK
 
     def _processes(self) -> list[str]:
-        if not self._sees_all:
-            return [str(self._pid)]
-        return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+        return self._processes_of(self._pid)
 
     def _memory(self) -> int:
         """Resident bytes; pages that processes share count once where it matters."""
