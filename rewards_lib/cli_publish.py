@@ -6,6 +6,7 @@ Invariant: standard output holds the JSON result alone.
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ KINDS: tuple[Kind, ...] = ("mix", "function")
 
 def add_publish_commands(commands: Commands) -> None:
     """Register the commands of this module."""
-    for add in (_add_publish, _add_versions, _add_serve):
+    for add in (_add_publish, _add_versions, _add_export, _add_import, _add_serve):
         add(commands)
 
 
@@ -162,6 +163,76 @@ def _version_row(version: Version) -> dict[str, Any]:
         "note": version.note, "published_at": version.published_at.isoformat(),
         "withdrawn_at": gone.isoformat() if gone else None,
     }  # fmt: skip
+
+
+# --- export, import ------------------------------------------------------------------------------------------------
+
+
+def _add_export(commands: Commands) -> None:
+    command = commands.add_parser(
+        "export",
+        help="a version as a folder that a trainer runs",
+        description="Write a published version as a folder that runs on a trainer without the console, with a smoke "
+        "test. Targets: ark, verl, trl, openrlhf, slime, ms-swift, verifiers.",
+    )
+    command.add_argument("--name", required=True, metavar="NAME", help="a published name, or name@number")
+    command.add_argument("--target", required=True, metavar="T", help="the trainer")
+    command.add_argument("--out", required=True, type=Path, metavar="DIR", help="a new folder, or an earlier export")
+    command.set_defaults(run=_export)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from rewards_lib.executor import Executor
+    from rewards_lib.interop import export_version
+    from rewards_lib.publishing import find_published, open_version
+    from rewards_lib.store import Store
+
+    published = open_version(find_published(Store(), options.name))
+    with Executor() as executor:
+        exported = export_version(published, options.target, options.out, executor=executor)
+    print_result(
+        {
+            "status": "success", "name": published.version.name, "version": published.version.number,
+            "target": options.target, "out": str(exported.folder), "files": list(exported.files),
+            "warnings": [str(warning) for warning in exported.warnings],
+        }
+    )  # fmt: skip
+    for warning in exported.warnings:
+        print(f"Note: {warning}", file=sys.stderr)
+    print_next(f"python {options.out}/smoke_test.py; {options.out}/README.md has the trainer's flags")
+    return 0
+
+
+def _add_import(commands: Commands) -> None:
+    command = commands.add_parser(
+        "import",
+        help="a trainer's reward function as a draft",
+        description="Make a draft of a function for TRL, verl, OpenRLHF or Ark, and list what was adapted; a file of a "
+        "folder that was exported here gives back what was published.",
+    )
+    command.add_argument("file", type=Path, metavar="FILE")
+    command.add_argument(
+        "--from", dest="origin", choices=("trl", "verl", "openrlhf", "ark"), help="the trainer, where guessing is wrong"
+    )
+    command.add_argument("--name", metavar="NAME", help="the draft's name")
+    command.set_defaults(run=_import)
+
+
+def _import(options: argparse.Namespace) -> int:
+    from rewards_lib.interop import import_file, keep_import
+    from rewards_lib.store import Store
+
+    imported = import_file(options.file, options.origin)
+    draft = keep_import(Store(), imported, name=options.name)
+    print_result(
+        {
+            "status": "success", "name": draft.name, "kind": draft.kind, "from": imported.origin,
+            "adapted": [str(one) for one in imported.told], "findings": [one.to_json() for one in imported.findings],
+            "source": draft.content.get("source"),
+        }
+    )  # fmt: skip
+    print_next(f"open {draft.name} on {CONSOLE_URL}/{'functions' if draft.kind == 'function' else 'compose'}")
+    return 0
 
 
 # --- serve ---------------------------------------------------------------------------------------------------------

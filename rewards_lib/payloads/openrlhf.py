@@ -40,11 +40,11 @@ def encode(rewards: list[float], metrics: list[JsonObject]) -> Json:
 def _payload(group: list[int], queries: list[str], prompts: list[Any], labels: list[Any]) -> Payload:
     first = group[0]
     prompt = prompts[first]
-    responses = [_response(queries[place], prompt if isinstance(prompt, str) else "") for place in group]
+    responses = [response_of(queries[place], prompt if isinstance(prompt, str) else "") for place in group]
     return payload_of(prompt, responses, labels[first], path=f"prompts[{first}]")
 
 
-def _response(query: str, prompt: str) -> str:
+def response_of(query: str, prompt: str) -> str:
     """What stands behind the prompt; the whole query where the prompt is not in it."""
     place = query.find(prompt) if prompt else -1
     return query[place + len(prompt) :] if place >= 0 else query

@@ -13,10 +13,10 @@ from rewards_lib.publishing.freezing import (
     publish_mix,
 )
 from rewards_lib.publishing.published import Published, find_published, open_version, published_names, read_reference
-from rewards_lib.publishing.restoring import restore
+from rewards_lib.publishing.restoring import draft_content, restore
 
 __all__ = [
-    "Change", "Published", "changes_between", "find_published", "freeze_mix", "function_content", "mix_file_of",
-    "open_version", "pinned_functions", "publish_function", "publish_mix", "published_names", "read_reference",
-    "restore",
+    "Change", "Published", "changes_between", "draft_content", "find_published", "freeze_mix", "function_content",
+    "mix_file_of", "open_version", "pinned_functions", "publish_function", "publish_mix", "published_names",
+    "read_reference", "restore",
 ]  # fmt: skip

@@ -6,13 +6,14 @@ A function's version is ``{"source", "requirements", "allow_hosts", "limits"?}``
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError, StoreError
 from rewards_lib.executor import check_once
 from rewards_lib.executor.limits import RANGES
-from rewards_lib.function_sources import from_content
+from rewards_lib.function_sources import fingerprint, from_content
 from rewards_lib.mix import Mix, mix_to_json
 from rewards_lib.scoring import FunctionResolver, ResolvedFunction
 from rewards_lib.store import Kind, Store, Version
@@ -39,14 +40,27 @@ def freeze_mix(mix: Mix, resolve: FunctionResolver) -> JsonObject:
     Raises InputError or NotFoundError when a function cannot be found, and InputError for one that the executor
     refuses to run.
     """
-    functions: JsonObject = {}
-    for rule in mix.rules:
+    content, functions = mix_to_json(mix), {}
+    for rule, row in zip(mix.rules, content["rules"], strict=True):
         if rule.function is None:
             continue
         found = resolve(rule)
         _refuse_unusable(found.source.source, where=rule.name)
-        functions[rule.name] = function_content(found) | {"version": found.version}
-    return mix_to_json(mix) | ({FUNCTIONS: functions} if functions else {})
+        row["function"] = stored_name(rule.function)
+        row.pop("requirements", None)  # a path beside the mix file; what it held is frozen with the function
+        label = f"{row['function']} · {fingerprint(found.source.source)}"
+        functions[rule.name] = function_content(found) | {"version": label}
+    return content | ({FUNCTIONS: functions} if functions else {})
+
+
+def stored_name(reference: str) -> str:
+    """The name under which the store would have a function that a mix refers to.
+
+    >>> stored_name("functions/reward.py"), stored_name("reward@3")
+    ('reward', 'reward')
+    """
+    stem = reference.partition("@")[0].rsplit("/", 1)[-1].removesuffix(".py")
+    return re.sub(r"[^\w.-]+", "_", stem).strip("_.-") or "reward"
 
 
 def mix_file_of(content: JsonObject) -> JsonObject:
@@ -58,8 +72,8 @@ def pinned_functions(content: JsonObject) -> dict[str, ResolvedFunction]:
     """The functions within a mix's version, by the name of their rule."""
     pinned = {}
     for name, row in content.get(FUNCTIONS, {}).items():
-        told, _, version = str(row.get("version", "")).rpartition(" · ")
-        pinned[name] = from_content(told or name, row, version=version)
+        told, _, version = str(row["version"]).rpartition(" · ")
+        pinned[name] = from_content(told, row, version=version)
     return pinned
 
 

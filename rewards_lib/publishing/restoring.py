@@ -5,10 +5,8 @@ Invariant: nothing that is being edited is overwritten unseen; a restored mix ea
 
 from __future__ import annotations
 
-import re
-
 from rewards_lib.contract import JsonObject
-from rewards_lib.publishing.freezing import FUNCTIONS, mix_file_of
+from rewards_lib.publishing.freezing import FUNCTIONS, mix_file_of, stored_name
 from rewards_lib.store import Draft, Store, Version
 
 _CONTENT_KEYS = ("source", "requirements", "allow_hosts", "limits")
@@ -21,18 +19,20 @@ def restore(store: Store, version: Version, *, base_revision: int | None) -> Dra
     the published version that equals it, and where none does, a draft made for it. Raises DraftConflict as
     ``Store.save_draft`` does.
     """
-    content = version.content if version.kind == "function" else _restored_mix(store, version.content)
+    content = draft_content(store, version.content)
     return store.save_draft(version.kind, version.name, content, base_revision=base_revision)
 
 
-def _restored_mix(store: Store, content: JsonObject) -> JsonObject:
+def draft_content(store: Store, content: JsonObject) -> JsonObject:
+    """What a version's content is as a draft, after the store was given the functions of a mix that it lacks."""
+    if "rules" not in content:
+        return content
     frozen = content.get(FUNCTIONS, {})
     rules = []
     for rule in mix_file_of(content)["rules"]:
         row = dict(rule)
         if rule["name"] in frozen:
             row["function"] = _reference_to(store, str(rule["function"]), frozen[rule["name"]])
-            row.pop("requirements", None)  # a path beside a mix file; what it held was frozen with the function
         rules.append(row)
     return mix_file_of(content) | {"rules": rules}
 
@@ -40,7 +40,7 @@ def _restored_mix(store: Store, content: JsonObject) -> JsonObject:
 def _reference_to(store: Store, reference: str, frozen: JsonObject) -> str:
     """The name under which the store has a frozen function, after it was given one where it had none."""
     wanted = {key: frozen[key] for key in _CONTENT_KEYS if key in frozen}
-    name = _stored_name(reference)
+    name = stored_name(reference)
     draft = store.find_draft("function", name)
     if draft is not None and _same(draft.content, wanted):
         return name
@@ -65,9 +65,3 @@ def _keep(store: Store, name: str, content: JsonObject) -> str:
 
 def _same(one: JsonObject, other: JsonObject) -> bool:
     return all((one.get(key) or None) == (other.get(key) or None) for key in _CONTENT_KEYS)
-
-
-def _stored_name(reference: str) -> str:
-    """``functions/reward.py`` and ``reward@3`` as names of the store: ``reward``."""
-    stem = reference.partition("@")[0].rsplit("/", 1)[-1].removesuffix(".py")
-    return re.sub(r"[^\w.-]+", "_", stem).strip("_.-") or "reward"
