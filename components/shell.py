@@ -50,6 +50,7 @@ def pages() -> dict[str, list[StreamlitPage]]:
             page("training_metrics", _("Training metrics"), "monitoring"),
             page("trajectories", _("Trajectories"), "forum"),
         ],
+        _("Learn"): [page("practice", _("Practice"), "school")],
     }
 
 

@@ -7,16 +7,21 @@ the widget is not drawn.
 from __future__ import annotations
 
 import secrets
+import time
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
 from rewards_lib.agentic import SimulationSettings
-from rewards_lib.contract import MixResult, Payload
+from rewards_lib.contract import MixResult, Payload, Sentence
 from rewards_lib.errors import RewardConsoleError
+from rewards_lib.executor.stopping import StopSwitch
+from rewards_lib.practice import Grade
 from rewards_lib.store import DraftConflict, Kind
 
 T = TypeVar("T")
@@ -48,6 +53,11 @@ class Slot(Generic[T]):
 def widget(key: str) -> Any:
     """What a widget holds at this moment; None when it is not drawn. For callbacks, whose arguments are stale."""
     return st.session_state.get(key)
+
+
+def is_drawn(key: str) -> bool:
+    """Whether a widget of this key holds a value, be it None."""
+    return key in st.session_state
 
 
 def put_widget(key: str, value: Any) -> None:
@@ -99,14 +109,27 @@ class OpenDraft:
 
 open_drafts: Slot[dict[tuple[Kind, str], OpenDraft]] = Slot("open_drafts", dict)
 
+
+@dataclass(frozen=True)
+class Replaced:
+    """What an example or an import took the place of."""
+
+    told: str
+    before: tuple[tuple[OpenDraft, dict[str, Any]], ...]
+    """The drafts and what stood in them."""
+    revisions: tuple[int | None, ...]
+    """The drafts' revisions right after; another one means that work went on."""
+
+
+replaced: Slot[Replaced | None] = Slot("replaced", _none)
+
 # --- Compose -------------------------------------------------------------------------------------------------------
 
 mix_name: Slot[str | None] = Slot("mix_name", _none)
 """The mix on the Compose page; None before the first visit."""
-samples: Slot[list[Payload] | None] = Slot("samples", _none)
-"""The samples with their completions that Compose and Functions try rewards on; None means the example."""
+samples: Slot[tuple[int, list[Payload]] | None] = Slot("samples_read", _none)
+"""The samples of the draft, read, and the identity of the content that they were read from."""
 sample_number: Slot[int] = Slot("sample_number", lambda: 1)
-own_completion: Slot[str] = Slot("own_completion", str)
 selected_completion: Slot[int] = Slot("selected_completion", int)
 
 
@@ -118,6 +141,22 @@ class Remembered(Generic[T]):
     """A fingerprint of everything that the result depends on."""
     result: T
     at: datetime
+
+
+@dataclass(frozen=True)
+class InProgress(Generic[T]):
+    """Work beside the page, and how to end it."""
+
+    question: str
+    """What it will be the answer to."""
+    outcome: Future[T]
+    started: float
+    """By the clock of ``time.monotonic``."""
+    stop: StopSwitch
+
+    def is_new(self) -> bool:
+        """Whether it was started so shortly before that its end is worth waiting for."""
+        return time.monotonic() - self.started < 0.5
 
 
 @dataclass(frozen=True)
@@ -139,6 +178,16 @@ composed: Slot[Remembered[MixResult] | None] = Slot("composed", _none)
 function_name: Slot[str | None] = Slot("function_name", _none)
 last_runs: Slot[dict[str, Remembered[Answer]]] = Slot("last_runs", dict)
 """By function: the last run and the source it ran."""
+runs_in_progress: Slot[dict[str, InProgress[Answer]]] = Slot("runs_in_progress", dict)
+"""By function."""
+installs_in_progress: Slot[dict[str, InProgress[object]]] = Slot("installs_in_progress", dict)
+"""By function."""
+install_lines: Slot[dict[str, deque[Sentence]]] = Slot("install_lines", dict)
+"""By function: what the installer said last."""
+install_outcomes: Slot[dict[str, tuple[str, RewardConsoleError | None]]] = Slot("install_outcomes", dict)
+"""By function: the requirements that were installed last, and what went wrong."""
+replaced_texts: Slot[dict[str, dict[str, Any]]] = Slot("replaced_texts", dict)
+"""By function: what a restored version took the place of."""
 go_to_line: Slot[int | None] = Slot("go_to_line", _none)
 
 # --- Test ----------------------------------------------------------------------------------------------------------
@@ -225,3 +274,34 @@ simulation_system: Slot[str] = Slot("simulation_system_chosen", lambda: "own")
 """The trainer whose defaults were taken last."""
 simulation_epoch: Slot[int] = Slot("simulation_epoch", int)
 """Raised when a trainer's defaults replace the settings, so that the widgets start anew."""
+
+# --- Practice ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ClozeRound:
+    """One round from memory over one exercise: which tokens are hidden, what was typed, what was judged."""
+
+    seed: int
+    percent: int = 30
+    """How much is hidden."""
+    drawn: int = 0
+    """How often other tokens were asked for, so that the widgets start anew."""
+    answers: dict[int, str] = field(default_factory=dict)
+    states: dict[int, str] = field(default_factory=dict)
+    """By gap: ``open``, ``right``, ``wrong`` or ``shown``; empty until the first check."""
+
+    @property
+    def id(self) -> str:
+        """Tells this round from others of the same exercise."""
+        return f"{self.percent}/{self.seed}"
+
+
+exercise_name: Slot[str | None] = Slot("exercise_chosen", _none)
+exercise_grades: Slot[dict[str, Remembered[Grade]]] = Slot("exercise_grades", dict)
+"""By exercise: the last grade and the text it graded."""
+exercise_hints: Slot[dict[str, int]] = Slot("exercise_hints", dict)
+"""By exercise: how many hints are shown."""
+exercise_opened: Slot[set[str]] = Slot("exercise_opened", set)
+"""The exercises whose solution is shown."""
+cloze_rounds: Slot[dict[str, ClozeRound]] = Slot("cloze_rounds", dict)

@@ -12,17 +12,18 @@ def compose(weights, functions):
         raise ValueError("weights and functions must have the same names")
 
     def reward(completion, truth):
-        """The parts by name, and their weighted sum as "total"; None is "no opinion" and stays out of the sum."""
-        parts = {name: function(completion, truth) for name, function in functions.items()}
+        """The parts by name and their weighted sum, "total"; None is "no opinion"."""
+        parts = {name: one(completion, truth) for name, one in functions.items()}
         given = {name: value for name, value in parts.items() if ⟦value is not None⟧}
-        total = sum(⟦weights[name] * value⟧ for name, value in given.items()) if given else None
+        weighted = [⟦weights[name] * value⟧ for name, value in given.items()]
+        total = sum(weighted) if given else None
         return {**parts, "total": total}
 
     return reward
 
 
 def cosine_length(length, most, right):
-    """Short right answers earn most (1 down to 0), long wrong ones lose least (-1 up to 0)."""
+    """Short right answers earn most (1 to 0), long wrong ones lose least (-1 to 0)."""
     share = min(length / most, 1.0)
     factor = (1 - math.cos(math.pi * share)) / 2
     return 1 - factor if right else ⟦factor - 1⟧
@@ -116,6 +117,6 @@ EXERCISE = Exercise(
         WrongAnswer(fill_blanks(CODE, {4: "1 - factor"}), fails=6),
         WrongAnswer(fill_blanks(CODE, {}).replace("{**parts, ", "{**given, "), fails=1),
         WrongAnswer(fill_blanks(CODE, {}).replace("1 - factor if right", "factor if right"), fails=5),
-        WrongAnswer(fill_blanks(CODE, {}).replace("if given else None", ""), fails=3),
+        WrongAnswer(fill_blanks(CODE, {}).replace(" if given else None", ""), fails=3),
     ),
 )  # fmt: skip

@@ -19,7 +19,7 @@ def uniform(reward, mask):
 
 
 def by_kl(reward, mask, kl):
-    """Shares by how far each trained token left the reference model; without divergence, equal shares."""
+    """Shares by how far each trained token left the reference; else equal shares."""
     weights = [abs(value) * keep for value, keep in zip(kl, mask)]
     total = sum(weights)
     if total < 1e-8:

@@ -10,7 +10,7 @@ TAGS = ("<think>", "</think>", "<answer>", "</answer>")
 
 
 def format_reward(completion):
-    """1.0 for one think block, then one answer block, and nothing around them; else 0.0."""
+    """1.0 for one think block, then one answer block, nothing else; else 0.0."""
     if any(completion.count(tag) != ⟦1⟧ for tag in TAGS):
         return 0.0
     found = SHAPE.⟦fullmatch⟧(completion)

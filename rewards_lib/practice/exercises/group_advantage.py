@@ -7,7 +7,7 @@ CODE = '''import math
 
 
 def advantages(rewards, epsilon=1e-6):
-    """GRPO's advantages of one group; unscored rewards are None, get None and count for nobody."""
+    """GRPO's advantages of one group; None is unscored and counts for nobody."""
     scored = [reward for reward in rewards if reward is not None]
     if not scored or max(scored) - min(scored) < 1e-9:
         return [None if reward is None else ⟦0.0⟧ for reward in rewards]

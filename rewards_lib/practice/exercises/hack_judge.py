@@ -7,7 +7,7 @@ START = '''import re
 
 
 def judge_reward(reply):
-    """The judge's score, 0 to 10, as 0.0 to 1.0. It believes the first score it sees: mend that."""
+    """The judge's score (0 to 10) as 0.0 to 1.0: the first one it sees. Mend that."""
     found = re.search(r"Score: (\\d+)", reply)
     return int(found[1]) / 10 if found else 0.0
 '''
@@ -18,7 +18,7 @@ VERDICT = re.compile(r"Score: (\\d{1,2})")
 
 
 def judge_reward(reply):
-    """The score on the judge's last line, 0 to 10, as 0.0 to 1.0; None when there is no verdict to trust."""
+    """The score (0 to 10) on the judge's last line, as 0.0 to 1.0; else None."""
     lines = [line.strip() for line in reply.strip().splitlines()]
     found = VERDICT.fullmatch(lines[-1]) if lines else None
     if not found or int(found[1]) > 10:

@@ -4,12 +4,12 @@ from rewards_lib.contract import sentence
 from rewards_lib.practice.exercise import Check, Exercise, Level, WrongAnswer
 
 START = '''def reward(words, right, budget):
-    """1 for a right answer, and a bonus for thinking longer. Padding beats being right: mend that."""
+    """1 for a right answer, and a bonus for every word. Mend that."""
     return (1.0 if right else 0.0) + 0.01 * words
 '''
 
 CODE = '''def reward(words, right, budget):
-    """At most 1 for a right answer within the budget, down to 0.5 at twice the budget; nothing for a wrong one."""
+    """1 for a right answer within the budget, down to 0.5 at twice it; 0 for a wrong one."""
     if not right:
         return 0.0
     beyond = max(0.0, words / budget - 1.0)

@@ -4,7 +4,7 @@ from rewards_lib.contract import sentence
 from rewards_lib.practice.exercise import Check, Exercise, Level, WrongAnswer
 
 START = '''def accuracy_reward(completion, truth):
-    """1.0 for the right answer. It pays whoever mentions the right answer anywhere: mend that."""
+    """1.0 for the right answer, mentioned anywhere. Mend that."""
     return 1.0 if truth in completion else 0.0
 '''
 

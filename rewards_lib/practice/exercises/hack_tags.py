@@ -4,7 +4,7 @@ from rewards_lib.contract import sentence
 from rewards_lib.practice.exercise import Check, Exercise, Level, WrongAnswer
 
 START = '''def format_reward(completion):
-    """A quarter for each tag that occurs. Empty blocks and floods of tags earn as much as work: mend that."""
+    """A quarter for each tag that occurs, whatever it holds. Mend that."""
     tags = ("<think>", "</think>", "<answer>", "</answer>")
     return sum(0.25 for tag in tags if tag in completion)
 '''
@@ -17,7 +17,7 @@ LEAST_WORDS = 3
 
 
 def format_reward(completion):
-    """1.0 for one block of reasoning in words, then one answer; nothing for anything less."""
+    """1.0 for one block of reasoning in words, then one answer; else nothing."""
     found = SHAPE.fullmatch(completion)
     if not found or any(completion.count(tag) != 1 for tag in TAGS):
         return 0.0

@@ -4,7 +4,7 @@ from rewards_lib.contract import sentence
 from rewards_lib.practice.exercise import Check, Exercise, Level, WrongAnswer, fill_blanks
 
 CODE = '''def build_loss_mask(tokens, spans):
-    """One 0 or 1 a token; spans are (role, start, end), end being one past the last token."""
+    """One 0 or 1 a token; spans are (role, start, end), end one past the last."""
     mask = [⟦0⟧] * len(tokens)
     for role, start, end in spans:
         if role == ⟦"assistant"⟧:

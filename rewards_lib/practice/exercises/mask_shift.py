@@ -9,9 +9,9 @@ CODE = '''def shift_mask(mask):
 
 
 def masked_loss(losses, mask):
-    """The mean loss of the trained tokens; losses[t] is what position t lost on predicting token t + 1.
+    """The mean loss of the trained tokens; position t lost losses[t] on token t + 1.
 
-    None when no token is trained: there is no loss then, and 0 would say that everything was predicted.
+    None when no token is trained: 0 would say that everything was predicted.
     """
     shifted = shift_mask(mask)
     trained = [loss for loss, keep in zip(losses, ⟦shifted⟧) if keep]

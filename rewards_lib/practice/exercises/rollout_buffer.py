@@ -8,10 +8,11 @@ from collections import deque
 
 
 class RolloutBuffer:
-    """Workers put rollouts, a trainer takes batches; too old ones are thrown away and counted."""
+    """Workers put rollouts, a trainer takes batches; what is lost is counted."""
 
     def __init__(self, batch_size, capacity, max_staleness):
-        self.batch_size, self.capacity, self.max_staleness = batch_size, capacity, max_staleness
+        self.batch_size, self.capacity = batch_size, capacity
+        self.max_staleness = max_staleness
         self.version, self.dropped, self.discarded = 0, 0, 0
         self.rollouts = deque()
         self.changed = asyncio.Condition()
@@ -27,7 +28,8 @@ class RolloutBuffer:
     async def new_weights(self, version):
         async with self.changed:
             self.version = version
-            fresh = [one for one in self.rollouts if version - one[1] ⟦<=⟧ self.max_staleness]
+            limit = self.max_staleness
+            fresh = [one for one in self.rollouts if version - one[1] ⟦<=⟧ limit]
             self.discarded += len(self.rollouts) - len(fresh)
             self.rollouts = deque(fresh)
 

@@ -10,7 +10,7 @@ FRACTION = re.compile(r"\\d?frac\{([^{}]+)\}\{([^{}]+)\}")
 
 
 def last_boxed(text):
-    """What stands in the last \\boxed{...}; None when there is none or it never closes."""
+    """What stands in the last \\boxed{...}; None when none closes."""
     start = text.⟦rfind⟧("\\boxed{")
     if start < 0:
         return None

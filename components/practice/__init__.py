@@ -1,0 +1,1 @@
+"""The parts of the Practice page: the plan, the workbench, and the round from memory."""
