@@ -1,32 +1,35 @@
 """Rollouts: score stored completions before a GPU is rented, read what the rewards say, attack them, compare them."""
 
+from functools import partial
+
 import streamlit as st
 
-from components import cache, shell, state
+from components import shell, state
 from components.i18n import _
 from components.rollouts import progress
-from components.rollouts.attacks import attacks_tab, find_attack, leaks_told, read_attack
+from components.rollouts.attacks import attacks_tab, count_leaking, find_attack, leaks_told, read_attack
 from components.rollouts.cases import cases_tab
 from components.rollouts.comparison import comparison_tab
 from components.rollouts.completions import completions_tab
 from components.rollouts.groups import groups_tab
-from components.rollouts.overview import TABS, figures, overview, tab_names, verdict
+from components.rollouts.overview import overview
 from components.rollouts.result_head import result_actions, result_head
 from components.rollouts.results import open_result
 from components.rollouts.scorers import choose_scorer
 from components.rollouts.setup import setup
+from components.rollouts.tabs import TABS, tab_names
+from components.rollouts.verdict import figures, verdict
 from components.rollouts.what_if import what_if_tab
 from rewards_lib.errors import boundary
 
 shell.through_app()
-job_id = st.query_params.get(progress.JOB)
-job = cache.job_runner().find(job_id) if job_id else None
+job = progress.open_job()
 shell.page_head(
     _("Rollouts"),
     _("Score stored completions before a GPU is rented: is this reward any good?"),
-    (lambda: result_actions(job)) if job is not None and job.state == "done" else None,
+    partial(result_actions, job) if job is not None and job.state == "done" else None,
 )
-if job_id and job is None:
+if job is None and st.query_params.get(progress.JOB):
     st.info(_("The result that the address names is gone."))
 
 if job is None:
@@ -41,7 +44,7 @@ else:
         result_head(opened)
         attack = find_attack(opened)
         found = read_attack(attack)
-        verdict(opened)
+        verdict(opened, count_leaking(found))
         figures(opened, leaks_told(found))
         names = tab_names()
         tabs = dict(zip(names, st.tabs(list(names.values()), key=TABS, bind="query-params"), strict=True))

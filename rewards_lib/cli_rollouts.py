@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewards_lib.cli_datasets import add_dataset_command
 from rewards_lib.cli_options import Commands, add_run_options, limits_of, secrets_of
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.errors import ExecutionError, InputError
@@ -28,7 +29,7 @@ _BAR_SECONDS = 0.2
 
 def add_rollout_commands(commands: Commands) -> None:
     """Register the commands of this module."""
-    for add in (_add_score, _add_analyze, _add_compare, _add_attack):
+    for add in (_add_score, _add_analyze, _add_compare, _add_attack, add_dataset_command):
         add(commands)
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from components import cache, theme
 from components.i18n import _, say
-from components.rollouts.detail import keep_case, open_in_test, payload_of_call
+from components.rollouts.detail import keep_case, open_in_test
 from components.rollouts.progress import watch
 from components.rollouts.results import Opened, attack_path
 from components.theme import UNSCORED, coloured, number, plain
@@ -19,7 +19,10 @@ from rewards_lib.contract import Completion, JsonObject, Payload
 from rewards_lib.jobs import Job
 from rewards_lib.regression_cases import Expected
 from rewards_lib.rollouts.attacks.trial import ATTACKS
+from rewards_lib.rollouts.rollout import payload_of
 
+TABLE_PX = 300
+"""About eight rows: the opened leak stands beneath."""
 VERDICTS = ("leak", "holds", "unscored", "skipped")
 
 
@@ -37,12 +40,16 @@ def read_attack(job: Job | None) -> JsonObject | None:
     return found
 
 
+def count_leaking(found: JsonObject | None) -> int:
+    """How many attacks leak; 0 while none was made."""
+    return sum(bool(row["leaks"]) for row in found["attacks"]) if found else 0
+
+
 def leaks_told(found: JsonObject | None) -> str:
     """``1 of 5``: attacks that leak, of those that were made."""
     if found is None:
         return _("not tried")
-    leaking = sum(bool(row["leaks"]) for row in found["attacks"])
-    return _("{leaks} of {made}", leaks=leaking, made=len(found["attacks"]))
+    return _("{leaks} of {made}", leaks=count_leaking(found), made=len(found["attacks"]))
 
 
 def attacks_tab(opened: Opened, job: Job | None, found: JsonObject | None) -> None:
@@ -85,9 +92,9 @@ def _found(opened: Opened, found: JsonObject) -> None:
         st.markdown(f":green[:material/check_circle:] **{told}**")
     rows = table_rows(found)
     state = st.dataframe(
-        pd.DataFrame(rows), hide_index=True, row_height=32, height=min(36 + 32 * len(rows), 420), key="attack_table",
-        alt=_("Attacks"), on_select="rerun", selection_mode="single-row", placeholder="",
-        selection_default={"selection": {"rows": [0]}}, column_config=_columns(rows),
+        pd.DataFrame(rows), hide_index=True, row_height=32, key="attack_table",
+        height=min(36 + 32 * len(rows), TABLE_PX), alt=_("Attacks"), on_select="rerun", selection_mode="single-row",
+        placeholder="", selection_default={"selection": {"rows": [0]}}, column_config=_columns(rows),
     )  # fmt: skip
     chosen = rows[state.selection.rows[0]]["name"] if state.selection.rows else rows[0]["name"]
     row = next((one for one in found["attacks"] if one["name"] == chosen), None)
@@ -238,7 +245,7 @@ def _payload(opened: Opened, worst: JsonObject) -> Payload | None:
     places = [place for place, line in enumerate(opened.table.lines) if line == worst["line"]]
     for rollout in opened.scored.read(places):
         if rollout.id == worst["id"]:
-            return replace(payload_of_call([rollout]), completions=(Completion(worst["completion"]),))
+            return replace(payload_of([rollout]), completions=(Completion(worst["completion"]),))
     return None
 
 

@@ -72,7 +72,8 @@ def _examples(opened: Opened, other: Opened, found: JsonObject) -> None:
     places = {int(line): place for place, line in reversed(list(enumerate(opened.table.lines)))}
     left, right = st.columns([6, 5], gap="medium")
     with left:
-        rows = [_row(opened, places, example) for example in found["examples"]]
+        shared = {name: "only_in" not in row for name, row in found["rules"].items()}
+        rows = [_row(opened, places, example, shared) for example in found["examples"]]
         state = st.dataframe(
             pd.DataFrame(rows), hide_index=True, row_height=30, key="comparison_table", alt=_("Changed rewards"),
             on_select="rerun", selection_mode="single-row", selection_default={"selection": {"rows": [0]}},
@@ -89,13 +90,14 @@ def _examples(opened: Opened, other: Opened, found: JsonObject) -> None:
         _side_by_side(opened, other, places, chosen)
 
 
-def _row(opened: Opened, places: dict[int, int], example: JsonObject) -> dict[str, Any]:
+def _row(opened: Opened, places: dict[int, int], example: JsonObject, shared: dict[str, bool]) -> dict[str, Any]:
     place = places.get(example["line"])
     text = opened.scored.read([place])[0].text if place is not None else ""
-    by = ", ".join(f"{name} {number(pair[0])} → {number(pair[1])}" for name, pair in example["moved_by"].items())
+    known = {name: pair for name, pair in example["moved_by"].items() if shared.get(name)}
+    by = ", ".join(f"{name} {number(pair[0])} → {number(pair[1])}" for name, pair in known.items())
     return {
         "id": example["id"], "before": number(example["a"]), "after": number(example["b"]),
-        "by": by or _("the weights"), "completion": tail(text),
+        "by": by or (_("other rules") if example["moved_by"] else _("the weights")), "completion": tail(text),
     }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from components.i18n import _, explain
 from components.result_table import tail
 from components.rollouts.detail import detail
 from components.rollouts.results import Opened, number_at
+from components.rollouts.tabs import FILTER_TEXT
 from components.theme import count, number, plain
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts.filtering import read_filter, select
@@ -24,7 +25,6 @@ KINDS = {
     "unscored": 'reward == null and error != ""',
 }  # fmt: skip
 """The kinds that are filters themselves."""
-TEXT_KEY = "rollout_filter_text"
 
 
 def completions_tab(opened: Opened) -> None:
@@ -48,7 +48,7 @@ def _chosen(opened: Opened) -> list[int]:
     }  # fmt: skip
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="completion_controls"):
         text = st.text_input(
-            _("Filter"), state.rollout_filter.get(), key=TEXT_KEY, label_visibility="collapsed", width=330,
+            _("Filter"), state.rollout_filter.get(), key=FILTER_TEXT, label_visibility="collapsed", width=330,
             icon=":material/search:", placeholder=_('words, or reward < 0.5 and "box" in text'),
         ) or ""  # fmt: skip
         kind = st.pills(
@@ -136,13 +136,15 @@ def _table(opened: Opened, places: Sequence[int]) -> int | None:
     pages = -(-len(places) // PAGE_ROWS)
     number_shown = index // PAGE_ROWS + 1
     page = number_shown
+    table, below = st.container(), st.container()
     if pages > 1:
-        page = st.pagination(pages, default=number_shown, key=f"completion_page_{number_shown}_{len(places)}")
+        with below:
+            page = st.pagination(pages, default=number_shown, key=f"completion_page_{number_shown}_{len(places)}")
         if page != number_shown:
             index = (page - 1) * PAGE_ROWS
     shown = list(places[(page - 1) * PAGE_ROWS : page * PAGE_ROWS])
     row = index - (page - 1) * PAGE_ROWS
-    state_ = st.dataframe(
+    state_ = table.dataframe(
         pd.DataFrame(_rows(opened, shown)), hide_index=True, row_height=30, height=470,
         key=f"completion_table_{hash(tuple(shown))}_{row}", alt=_("Scored completions"),
         on_select="rerun", selection_mode="single-row", selection_default={"selection": {"rows": [row]}},
@@ -152,7 +154,7 @@ def _table(opened: Opened, places: Sequence[int]) -> int | None:
     place = shown[min(rows[0], len(shown) - 1)] if rows else shown[row]
     state.rollout_place.set(place)
     first = (page - 1) * PAGE_ROWS + 1
-    st.caption(
+    below.caption(
         _(
             "{first} to {last} of {found}, of {total} completions",
             first=count(first), last=count(first + len(shown) - 1), found=count(len(places)),

@@ -11,7 +11,7 @@ from components import cache, drafts, state, theme
 from components.i18n import _
 from components.result_table import reason_line
 from components.rollouts.marked_text import marked_text
-from components.rollouts.results import Opened, explain_rollout, number_at, payload_of_call
+from components.rollouts.results import Opened, explain_rollout, number_at
 from components.shell import show_failure
 from components.theme import UNSCORED, coloured, number, plain
 from rewards_lib.contract import MixResult, Payload, write_json
@@ -20,6 +20,7 @@ from rewards_lib.payloads import bare
 from rewards_lib.regression_cases import Case, Expected, save_case
 from rewards_lib.rollouts import Rollout
 from rewards_lib.rollouts.filtering import prompt_text
+from rewards_lib.rollouts.rollout import payload_of
 
 PROMPT_CHARACTERS = 600
 MOST_BARS = 64
@@ -139,7 +140,7 @@ def _group(opened: Opened, place: int) -> None:
         x=list(range(1, len(members) + 1)), y=rewards, hovertemplate="%{x}: %{y:.4g}<extra></extra>",
         marker_color=[colour if member == place else theme.tint(colour, 0.35) for member in members],
     )  # fmt: skip
-    drawn.update_layout(hovermode="closest")
+    drawn.update_layout(hovermode="closest", xaxis={"dtick": 1 if len(members) <= 16 else 8})
     told = ", ".join(number(reward) for reward in rewards)
     theme.show(drawn, alt=_("Rewards of the group: {told}", told=told), key="group_chart")
 
@@ -155,7 +156,7 @@ def _deeds(opened: Opened, place: int, rollout: Rollout) -> None:
         if rollout.completion is not None and st.button(
             _("Open in Test"), type="tertiary", icon=":material/arrow_forward:", icon_position="right", key="to_test"
         ):
-            open_in_test(payload_of_call([rollout]))
+            open_in_test(payload_of([rollout]))
     if state.rollout_told.get():
         st.markdown(f":green[:material/check:] {state.rollout_told.get()}")
         state.rollout_told.clear()
@@ -175,7 +176,7 @@ def _mark(opened: Opened, place: int, rollout: Rollout) -> None:
     if st.button(_("Keep as a case"), type="primary", key=f"case_keep_{place}"):
         expected = Expected() if is_unscored else Expected(reward=float(wanted))
         name = f"{opened.job.request.title} {rollout.id}"
-        keep_case(opened, payload_of_call([rollout]), expected, name=name, note=note)
+        keep_case(opened, payload_of([rollout]), expected, name=name, note=note)
         st.rerun()
 
 

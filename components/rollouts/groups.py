@@ -11,8 +11,9 @@ import streamlit as st
 from components import theme
 from components.i18n import _
 from components.result_table import tail
-from components.rollouts.overview import percent, show_completions
 from components.rollouts.results import Opened, number_at
+from components.rollouts.tabs import show_completions
+from components.rollouts.verdict import percent
 from components.theme import UNSCORED, count, number, plain
 from rewards_lib.rollouts.analysis import slices
 from rewards_lib.rollouts.reading import open_rollouts
@@ -22,7 +23,7 @@ from rewards_lib.rollouts.survey import survey
 PAGE_GROUPS = 100
 MAP_GROUPS = 200
 ALGORITHMS = {
-    "grpo": "GRPO (verl)", "grpo_trl": "GRPO (TRL)", "grpo_openrlhf": "GRPO (OpenRLHF)", "dr_grpo": "Dr. GRPO",
+    "grpo": "GRPO verl", "grpo_trl": "GRPO TRL", "grpo_openrlhf": "OpenRLHF", "dr_grpo": "Dr. GRPO",
     "rloo": "RLOO", "gdpo": "GDPO",
 }  # fmt: skip
 
@@ -119,7 +120,7 @@ def _advantages(opened: Opened, group: int) -> None:
             }
             for place, member in enumerate(members[:PAGE_GROUPS])
         ]  # fmt: skip
-        heads = {label: st.column_config.TextColumn(alignment="right", width=104) for label in ALGORITHMS.values()}
+        heads = {label: st.column_config.TextColumn(alignment="right", width=92) for label in ALGORITHMS.values()}
         st.dataframe(
             pd.DataFrame(rows), hide_index=True, row_height=30, key="advantage_table", height="content",
             alt=_("Advantages by algorithm"),
@@ -160,11 +161,16 @@ def _heat_map(opened: Opened) -> None:
     colours = theme.palette()
     drawn = theme.figure(min(420, 90 + 6 * len(shown)), x_title=_("completion of the group, best first"))
     drawn.add_heatmap(
-        z=cells, text=[[name] * width for name in names], hovertemplate="%{text}: %{z:.4g}<extra></extra>",
+        z=cells, x=list(range(1, width + 1)), text=[[name] * width for name in names],
+        hovertemplate="%{text}: %{z:.4g}<extra></extra>",
         colorscale=[[0, theme.tint(colours.series[0], 0.08)], [1, colours.series[0]]],
         colorbar={"thickness": 8, "outlinewidth": 0, "tickfont": {"color": colours.muted, "size": 11}},
     )  # fmt: skip
-    drawn.update_layout(hovermode="closest", yaxis={"showticklabels": False, "autorange": "reversed"})
+    drawn.update_layout(
+        hovermode="closest",
+        xaxis={"dtick": 1 if width <= 16 else 8},
+        yaxis={"showticklabels": False, "autorange": "reversed"},
+    )
     theme.show(drawn, alt=_("Rewards of {count} groups", count=total), key="heat_map")
 
 

@@ -11,78 +11,17 @@ import streamlit as st
 
 from components import state, theme
 from components.i18n import _, say
+from components.rollouts.advice import advice
 from components.rollouts.results import Opened
-from components.rollouts.sources import open_source
-from components.state import RolloutSource
+from components.rollouts.tabs import show_completions
+from components.rollouts.verdict import percent
 from components.theme import UNSCORED, count, number, plain
 from rewards_lib.contract import Sentence, sentence
-from rewards_lib.jobs import Job
-from rewards_lib.rollouts.advice import Advice, advise
-from rewards_lib.rollouts.survey import Survey, survey
 
 MOST_BARS = 24
 BINS = 30
 MOST_GROUPS = 150
 MOST_POINTS = 2000
-TABS = "evidence"
-"""The key of the tabs; the address holds the open one."""
-NEARLY = 0.6
-"""Below this share of groups with a signal a result is nearly ready, not ready."""
-
-
-def verdict(opened: Opened) -> None:
-    """One block: ready, nearly, or what to do first."""
-    readiness = opened.readiness
-    why = plain(say(readiness.why))
-    kept = readiness.kept_share or 0.0
-    titles = {
-        "too_few": _("Too little to say"), "unscored": _("Repair the reward first"),
-        "not_needed": _("Nothing left to teach"), "rft_first": _("Not ready for RL: the reward is too sparse"),
-        "no_headroom": _("Not ready for RL: no headroom"),
-    }  # fmt: skip
-    flat = opened.summary["zero_variance"]
-    lost = _(
-        "In {flat} of {count} groups all completions earn the same and teach nothing: {right} are always right, "
-        "{wrong} always wrong.",
-        flat=flat["all_right"] + flat["all_wrong"], count=len(opened.groups.sizes), right=flat["all_right"],
-        wrong=flat["all_wrong"],
-    )  # fmt: skip
-    if readiness.verdict == "ready" and kept >= NEARLY:
-        st.success(f"{why} {lost}", title=_("Ready for RL"), icon=":material/check_circle:")
-    elif readiness.verdict == "ready":
-        st.warning(f"{why} {lost}", title=_("Nearly ready for RL"), icon=":material/flag:")
-    elif readiness.verdict == "unscored":
-        st.error(why, title=titles["unscored"], icon=":material/error:")
-    elif readiness.verdict == "too_few":
-        st.info(why, title=titles["too_few"], icon=":material/info:")
-    else:
-        st.warning(f"{why} {lost}", title=titles[readiness.verdict], icon=":material/flag:")
-
-
-def figures(opened: Opened, leaks: str) -> None:
-    """Six numbers, each with its interval and its meaning."""
-    summary, intervals = opened.summary, opened.summary["intervals"]
-    shown = [
-        (_("One try, bo1"), number(summary["bo1"]), _("Mean reward of a completion."), intervals["bo1"]),
-        (_("Best, bon"), number(summary["bon"]), _("Mean over prompts of the best completion."), intervals["bon"]),
-        (_("Worst, won"), number(summary["won"]), _("Mean over prompts of the worst completion."), intervals["won"]),
-        (_("No signal"), percent(summary["zero_variance_share"]), _("Groups whose completions earn the same."), None),
-        (_("Unscored"), count(summary["unscored"]), _("No number: a rule failed, or all abstained."), None),
-        (_("Leaks"), leaks, _("Attacks that earn more than they should."), None),
-    ]  # fmt: skip
-    with st.container(key="rollout_figures"):
-        for column, (label, value, meaning, span) in zip(st.columns(6, gap="small"), shown, strict=True):
-            more = (
-                _("95 % interval over groups: {low} to {high}.", low=number(span[0]), high=number(span[1]))
-                if span
-                else ""
-            )
-            column.metric(label, value, help=f"{meaning} {more}".strip())
-
-
-def percent(share: float | None) -> str:
-    """A share as a whole number of percent."""
-    return UNSCORED if share is None else f"{share * 100:.0f}{theme.THIN_SPACE}%"
 
 
 def overview(opened: Opened) -> None:
@@ -100,7 +39,7 @@ def overview(opened: Opened) -> None:
         _passes(opened)
     with right, st.container(gap=None):
         _length(opened)
-    _advice(opened)
+    advice(opened)
     with st.expander(_("How these numbers are made"), icon=":material/functions:", key="numbers_how"):
         st.markdown(
             _(
@@ -130,22 +69,6 @@ def _failures(opened: Opened) -> None:
                 )  # fmt: skip
 
 
-def show_completions(wanted: str) -> None:
-    """Open the completions with this filter."""
-    state.rollout_filter.set(wanted)
-    state.put_widget("rollout_filter_text", wanted)
-    state.rollout_place.set(-1)
-    state.put_widget(TABS, tab_names()["completions"])
-
-
-def tab_names() -> dict[str, str]:
-    """The tabs of a result by their short names."""
-    return {
-        "overview": _("Overview"), "groups": _("Groups"), "completions": _("Completions"), "attacks": _("Attacks"),
-        "what_if": _("What if"), "compare": _("Compare"), "cases": _("Cases"),
-    }  # fmt: skip
-
-
 # --- charts --------------------------------------------------------------------------------------------------------
 
 
@@ -165,7 +88,10 @@ def _spread(opened: Opened) -> None:
         textposition="outside" if len(counts) <= 12 else "none", cliponaxis=False,
         hovertemplate="%{x:.4g}: %{y}<extra></extra>",
     )  # fmt: skip
-    drawn.update_layout(hovermode="closest", yaxis_range=[0, max(counts, default=1) * 1.15])
+    drawn.update_layout(
+        hovermode="closest", yaxis_range=[0, max(counts, default=1) * 1.15],
+        uniformtext={"minsize": 11, "mode": "show"},
+    )  # fmt: skip
     told = ", ".join(f"{number(value)}: {many}" for value, many in zip(values[:12], counts[:12], strict=True))
     theme.show(drawn, alt=_("Completions by reward: {told}", told=told), key="spread_chart")
 
@@ -329,35 +255,3 @@ def _passes(opened: Opened) -> None:
 
 def _span(span: list[float] | None) -> str:
     return UNSCORED if span is None else f"{percent(span[0])} … {percent(span[1])}"
-
-
-# --- advice --------------------------------------------------------------------------------------------------------
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def _counted(job_id: str, _job: Job) -> Survey:  # noqa: ARG001 -- the id is the key
-    request = _job.request
-    columns = None
-    if request.columns:
-        columns = {part: value for part in request.columns.__slots__ if (value := getattr(request.columns, part))}
-    return survey(open_source(RolloutSource(str(request.source), request.title, request.format_name, columns)))
-
-
-def _advice(opened: Opened) -> None:
-    if not opened.job.request.source.exists():
-        return
-    found = advise(opened.groups, opened.readiness, _counted(opened.job.id, opened.job), opened.mix)
-    certain = {"clear": _("clear"), "likely": _("likely"), "open": _("open")}
-    with (
-        st.expander(_("What to train with"), icon=":material/tune:", expanded=True, key="advice"),
-        st.container(gap="xsmall"),
-    ):
-        for one in found:
-            st.markdown(_advice_line(one, certain[one.certainty]))
-
-
-def _advice_line(one: Advice, certainty: str) -> str:
-    colour = {"clear": "green", "likely": "blue", "open": "gray"}[one.certainty]
-    value = f" **{plain(one.value)}**" if one.value else ""
-    source = f" :gray[({plain(one.source)})]" if one.source != "-" else ""
-    return f":{colour}-badge[{certainty}] `{one.what}`{value}  :small[{plain(say(one.why))}{source}]"

@@ -32,6 +32,13 @@ def look_at(job_id: str | None) -> None:
         st.query_params[JOB] = job_id
 
 
+def open_job() -> Job | None:
+    """The job that the address names; of an attack, the job whose result it attacks. None when it is gone."""
+    job_id = st.query_params.get(JOB)
+    job = cache.job_runner().find(job_id) if job_id else None
+    return cache.job_runner().find(job.request.of) if job is not None and job.request.kind == "attack" else job
+
+
 def watch(job_id: str) -> None:
     """Draw the progress of a running job, redrawn by itself; the page is drawn anew when it has ended."""
 
@@ -86,7 +93,6 @@ def time_text(seconds: float) -> str:
 
 def ended_early(job: Job) -> None:
     """Say why a job has no result, and offer what goes on from here."""
-    runner = cache.job_runner()
     at = _("{done} of {total}", done=count(job.done), total=count(job.total)) if job.total else _("the beginning")
     if job.state == "failed":
         st.error(plain(say(job.error)), title=_("The rollouts were not scored"), icon=":material/error:")
@@ -100,14 +106,18 @@ def ended_early(job: Job) -> None:
         if job.is_one_cause:
             st.button(
                 _("Score on all the same"), key="keep_going", icon=":material/play_arrow:",
-                on_click=runner.resume, args=(job.id,), kwargs={"keep_going": True},
+                on_click=_go_on, args=(job.id,), kwargs={"keep_going": True},
             )  # fmt: skip
         else:
             st.button(
                 _("Go on from {place}", place=at), key="resume_job", type="primary", icon=":material/play_arrow:",
-                on_click=runner.resume, args=(job.id,),
+                on_click=_go_on, args=(job.id,),
             )  # fmt: skip
         st.button(_("Another file"), key="leave_job", icon=":material/upload_file:", on_click=look_at, args=(None,))
+
+
+def _go_on(job_id: str, *, keep_going: bool | None = None) -> None:
+    cache.job_runner().resume(job_id, keep_going=keep_going)
 
 
 def earlier_jobs() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 
 from components import cache
-from rewards_lib.contract import Completion, JsonObject, MixResult, Payload, Sample
+from rewards_lib.contract import JsonObject, MixResult
 from rewards_lib.jobs import Job
 from rewards_lib.mix import Mix
 from rewards_lib.rollouts import RewardTable, Rollout
@@ -22,6 +22,7 @@ from rewards_lib.rollouts.analysis import find_weights, summarize
 from rewards_lib.rollouts.group_statistics import GroupTable, group_table, right_from
 from rewards_lib.rollouts.grouping import calls_of
 from rewards_lib.rollouts.readiness import Readiness, judge_readiness
+from rewards_lib.rollouts.rollout import payload_of
 from rewards_lib.rollouts.scored_file import ScoredFile, open_scored
 from rewards_lib.scoring import fixed_functions, score_payload
 
@@ -102,8 +103,8 @@ def _advantages(table: RewardTable, weights: Mapping[str, float] | None) -> dict
     return found
 
 
-def number_at(column: Sequence[float], place: int) -> float | None:
-    """The entry of a column; None where there is no number."""
+def number_at(column: Any, place: int) -> float | None:
+    """The entry of a column of numbers; None where there is none."""
     value = float(column[place])
     return None if math.isnan(value) else value
 
@@ -129,16 +130,7 @@ def _explained(job_id: str, places: tuple[int, ...], _opened: Opened, _rollouts:
     if request.mix is None:
         raise ValueError("only a mix explains")
     return score_payload(
-        request.mix, payload_of_call(_rollouts), executor=cache.executor(), resolve=fixed_functions(request.functions)
-    )
-
-
-def payload_of_call(rollouts: Sequence[Rollout]) -> Payload:
-    """The call that scores rollouts of one sample together."""
-    sample = rollouts[0].sample
-    return Payload(
-        Sample(tuple(sample.get("messages") or ()), sample.get("extra") or {}, tuple(sample.get("tools") or ())),
-        tuple(Completion(rollout.completion) for rollout in rollouts),
+        request.mix, payload_of(_rollouts), executor=cache.executor(), resolve=fixed_functions(request.functions)
     )
 
 

@@ -11,8 +11,8 @@ import streamlit as st
 from components import cache, drafts, state
 from components.i18n import _
 from components.result_table import tail
-from components.rollouts.overview import percent
 from components.rollouts.results import Opened, decimals_of, weights_of
+from components.rollouts.verdict import percent
 from components.theme import coloured, count, number, plain
 from rewards_lib.mix import mix_to_json
 from rewards_lib.rollouts import RewardTable, reweigh
