@@ -6,8 +6,8 @@ import streamlit as st
 
 from components.findings_list import findings_list
 from components.i18n import _
+from components.log_view import log_view
 from components.result_table import result_table, rule_table
-from components.run_panel import log_view
 from components.shell import show_failure, show_result_error
 from components.state import Answer, Remembered
 from components.theme import TIER_COLOURS, duration

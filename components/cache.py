@@ -50,6 +50,6 @@ def isolation() -> Isolation:
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def findings(source: str) -> tuple[Finding, ...]:
-    """What the executor would refuse in a function's source."""
-    return executor().check(source)
+def findings(source: str, requirements: str | None = None) -> tuple[Finding, ...]:
+    """What the executor would refuse in a function's source, and with its requirements what would fail in a run."""
+    return executor().check(source, requirements)

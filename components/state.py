@@ -184,8 +184,8 @@ installs_in_progress: Slot[dict[str, InProgress[object]]] = Slot("installs_in_pr
 """By function."""
 install_lines: Slot[dict[str, deque[Sentence]]] = Slot("install_lines", dict)
 """By function: what the installer said last."""
-install_outcomes: Slot[dict[str, tuple[str, RewardConsoleError | None]]] = Slot("install_outcomes", dict)
-"""By function: the requirements that were installed last, and what went wrong."""
+install_outcomes: Slot[dict[str, RewardConsoleError | None]] = Slot("install_outcomes", dict)
+"""By function: what went wrong in the last installation; None when nothing did."""
 replaced_texts: Slot[dict[str, dict[str, Any]]] = Slot("replaced_texts", dict)
 """By function: what a restored version took the place of."""
 go_to_line: Slot[int | None] = Slot("go_to_line", _none)

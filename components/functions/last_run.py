@@ -1,9 +1,8 @@
-"""The last run of a function: rewards, what went wrong, logs, calls to the network; always there, so nothing jumps."""
+"""The last run of a function: rewards and what went wrong; always there, so nothing jumps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -11,13 +10,10 @@ import streamlit as st
 from components import drafts
 from components.i18n import _, say
 from components.result_table import tail
-from components.state import Answer, OpenDraft, Remembered
-from components.theme import TIER_COLOURS, UNSCORED, count, duration, number, plain
-from rewards_lib.contract import CallOutcome, Finding, MixResult, NetworkCall, RuleResult, ScoreState
+from components.state import Answer, Remembered
+from components.theme import TIER_COLOURS, UNSCORED, duration, number, plain
+from rewards_lib.contract import Finding, MixResult, RuleResult, ScoreState
 from rewards_lib.executor import Limits
-
-LOG_CHARACTERS = 20_000
-LONG_LOG_LINES, LONG_LOG_PX = 15, 360
 
 
 def run_table(rule: RuleResult, texts: Sequence[str], *, key: str) -> None:
@@ -53,10 +49,14 @@ def run_sentence(result: MixResult) -> str:
     if rule.error:
         unscored = sum(score.state is ScoreState.FAILED for score in rule.scores)
         told = _("{count} of {total} completions are unscored, not 0.", count=unscored, total=len(rule.scores))
+        if len(rule.scores) == 1:
+            told = _("The completion is unscored, not 0.")
         return f":red[:material/error:] **{plain(capital(say(rule.error)))}**  \n{told}"
     abstained = sum(score.state is ScoreState.ABSTAINED for score in rule.scores)
     scored = len(rule.scores) - abstained
     told = _("{count} of {total} completions scored.", count=scored, total=len(rule.scores))
+    if len(rule.scores) == scored == 1:
+        told = _("The completion is scored.")
     if abstained:
         told += " " + _("{count} abstained: the rule is left out of their sum.", count=abstained)
     return f"{':green[:material/check:]' if scored else ':gray[:material/remove:]'} {told}"
@@ -82,7 +82,7 @@ def run_facts(rule: RuleResult, limit_seconds: float) -> str:
 
 
 def last_run(run: Remembered[Answer] | None, limits: Limits, *, stale: bool) -> None:
-    """Draw the panel of the last run; before the first one it says what to do."""
+    """Draw the last run; before the first one it says what to do."""
     if run is None or run.result.result is None:
         st.caption(_("Not run yet. Press Run, or Ctrl+Enter in the editor: it runs on the sample above."))
         return
@@ -98,67 +98,3 @@ def last_run(run: Remembered[Answer] | None, limits: Limits, *, stale: bool) -> 
 def run_findings(result: MixResult | None) -> tuple[Finding, ...]:
     """What a run found beside the check of the text: what was left out of its result."""
     return tuple(one for one in result.findings if one.line is None) if result else ()
-
-
-def log_view(result: MixResult | None) -> None:
-    """What the functions of a result printed, and the traceback of each that raised."""
-    tracebacks = [rule.traceback for rule in result.rules if rule.traceback] if result else []
-    if result is None or not (result.logs or tracebacks):
-        st.caption(_("Nothing was printed. print() and logging show up here."))
-        return
-    for traceback in tracebacks:
-        st.code(traceback, language=None, wrap_lines=True)
-    if result.logs:
-        height: int | Literal["content"] = LONG_LOG_PX if result.logs.count("\n") > LONG_LOG_LINES else "content"
-        st.code(result.logs[-LOG_CHARACTERS:], language=None, wrap_lines=True, height=height)
-
-
-def network_view(draft: OpenDraft, calls: Sequence[NetworkCall]) -> list[str]:
-    """The hosts a function may reach, and the calls of the last run. Returns the hosts as they stand in the box."""
-    allowed = list(draft.content.get("allow_hosts", []))
-    text = (
-        st.text_area(
-            _("Allowed hosts"),
-            "\n".join(allowed),
-            height=90,
-            key=f"hosts_{draft.name}_{draft.epoch}",
-            help=_(
-                "One a line: host means ports 80 and 443, host:port exactly that, *.suffix every name below it. "
-                "A private address must be allowed as host:port."
-            ),
-            placeholder=_("No host is allowed. Add 127.0.0.1:8080 to let this function reach one."),
-        )
-        or ""
-    )
-    for index, group in enumerate(grouped(calls)):
-        _call_line(draft, group, allowed, key=f"allow_{index}")
-    return [line.strip() for line in text.split("\n") if line.strip()]
-
-
-def grouped(calls: Sequence[NetworkCall]) -> list[list[NetworkCall]]:
-    """The calls that went to one address with one outcome together, in the order of the first of each."""
-    groups: dict[tuple[str, int, CallOutcome], list[NetworkCall]] = {}
-    for call in calls:
-        groups.setdefault((call.host, call.port, call.outcome), []).append(call)
-    return list(groups.values())
-
-
-def _call_line(draft: OpenDraft, calls: Sequence[NetworkCall], allowed: Sequence[str], *, key: str) -> None:
-    first = calls[0]
-    address = f"{first.host}:{first.port}"
-    times = f" × {len(calls)}" if len(calls) > 1 else ""
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        if first.outcome == "open":
-            sent, received = (sum(call.sent_bytes for call in calls), sum(call.received_bytes for call in calls))
-            slowest = duration(max(call.duration_ms for call in calls))
-            small = f"{count(sent)} B ↑ {count(received)} B ↓ · {slowest}"
-            st.markdown(f":green[:material/check:] {plain(address)}{times}  :small[:gray[{small}]]", width="stretch")
-            return
-        told = f":red[:material/block:] {plain(address)}{times}  :small[:gray[{plain(say(first.why))}]]"
-        st.markdown(told, width="stretch")
-        if address not in allowed:
-            st.button(_("Allow {address}", address=address), key=key, on_click=_allow, args=(draft, address))
-
-
-def _allow(draft: OpenDraft, address: str) -> None:
-    drafts.replace(draft, draft.content | {"allow_hosts": [*draft.content.get("allow_hosts", []), address]})

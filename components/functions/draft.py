@@ -108,6 +108,7 @@ def _rename_dialog(draft: OpenDraft) -> None:
     @st.dialog(_("Rename the function"))
     def ask() -> None:
         st.caption(_("Published versions keep their name; mixes that name this function must be changed."))
+        _warn_of_mixes(draft.name)
         name = re.sub(r"\s+", "_", (st.text_input(_("Name"), draft.name, key="function_new_name") or "").strip())
         if st.button(_("Rename"), type="primary", disabled=not name or name == draft.name, key="function_rename"):
             if not _tried(lambda: cache.store().rename_draft("function", draft.name, name)):
@@ -123,6 +124,7 @@ def _delete_dialog(draft: OpenDraft) -> None:
     @st.dialog(_("Delete the draft {name}?", name=draft.name))
     def ask() -> None:
         st.markdown(_("Its text goes for good. Published versions stay."))
+        _warn_of_mixes(draft.name)
         if st.button(_("Delete the draft"), type="primary", key="function_delete"):
             if not _tried(lambda: cache.store().delete_draft("function", draft.name)):
                 return
@@ -131,6 +133,27 @@ def _delete_dialog(draft: OpenDraft) -> None:
             st.rerun()
 
     ask()
+
+
+def mixes_that_name(name: str) -> list[str]:
+    """The mixes one of whose rules names a function without a version: they mean its draft."""
+    return [
+        mix.name for mix in cache.store().list_drafts("mix")
+        if any(isinstance(rule, dict) and rule.get("function") == name for rule in mix.content.get("rules", []))
+    ]  # fmt: skip
+
+
+def _warn_of_mixes(name: str) -> None:
+    mixes = mixes_that_name(name)
+    if not mixes:
+        return
+    versions = [version for version in versions_of(name) if not version.withdrawn_at]
+    named = ", ".join(map(plain, mixes))
+    if versions:
+        told = _("Used by {mixes}: it will mean v{number} there instead.", mixes=named, number=versions[-1].number)
+    else:
+        told = _("Used by {mixes}: nothing will be scored there until the rule is changed.", mixes=named)
+    st.warning(told, icon=":material/warning:")
 
 
 def publish_dialog(draft: OpenDraft) -> None:

@@ -6,7 +6,7 @@ from rewards_lib.executor import Limits, limits_from
 
 PANEL = """
 import streamlit as st
-from components.limits_panel import limits_panel
+from components.functions.limits import limits_panel
 from components.state import OpenDraft
 st.session_state["given"] = limits_panel(OpenDraft("function", "f", {content!r}))
 """

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
-from components import cache, drafts
+from components import cache, drafts, state
 from components.diff_view import diff_view
 from components.i18n import _, explain
 from components.state import OpenDraft
@@ -20,6 +21,7 @@ def version_list(draft: OpenDraft, versions: Sequence[Version]) -> None:
     if not versions:
         st.caption(_("Nothing is published yet. A version keeps code, requirements and hosts as they are now."))
         return
+    _undo(draft)
     for version in sorted(versions, key=lambda one: -one.number)[:20]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             gone = f" :orange-badge[{_('withdrawn')}]" if version.withdrawn_at else ""
@@ -32,8 +34,8 @@ def version_list(draft: OpenDraft, versions: Sequence[Version]) -> None:
                 key=f"restore_{version.number}",
                 type="tertiary",
                 icon=":material/history:",
-                on_click=drafts.replace,
-                args=(draft, version.content),
+                on_click=_restore,
+                args=(draft, version),
                 help=_("Puts this version's text into the draft"),
             )
             if not version.withdrawn_at:
@@ -49,6 +51,29 @@ def version_list(draft: OpenDraft, versions: Sequence[Version]) -> None:
     )
     version = next(one for one in versions if f"v{one.number}" == chosen)
     diff_view(str(version.content.get("source", "")), str(draft.content.get("source", "")), key="version_diff")
+
+
+def _restore(draft: OpenDraft, version: Version) -> None:
+    """Put a version into the draft; what stood there can be put back, for it may be nowhere else."""
+    state.replaced_texts.get()[draft.name] = draft.content
+    drafts.replace(draft, version.content)
+
+
+def _undo(draft: OpenDraft) -> None:
+    before = state.replaced_texts.get().get(draft.name)
+    if before is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="restored"):
+        st.markdown(_("The version is in the draft; what stood there is still at hand."), width="stretch")
+        st.button(
+            _("Undo"), key="undo_restore", icon=":material/undo:", on_click=_put_back, args=(draft, before),
+            help=_("Puts the draft's own text back"),
+        )  # fmt: skip
+
+
+def _put_back(draft: OpenDraft, before: dict[str, Any]) -> None:
+    state.replaced_texts.get().pop(draft.name, None)
+    drafts.replace(draft, before)
 
 
 def _withdraw_dialog(version: Version) -> None:
