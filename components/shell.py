@@ -42,9 +42,11 @@ def pages() -> dict[str, list[StreamlitPage]]:
             page("compose", _("Compose"), "stacks"),
             page("functions", _("Functions"), "code"),
             page("test", _("Test"), "play_circle"),
+            page("code_judge", _("Code judge"), "gavel"),
         ],
         _("Prove and ship"): [
             page("rollouts", _("Rollouts"), "scatter_plot"),
+            page("publish", _("Publish"), "cloud_upload"),
         ],
         _("Watch"): [
             page("training_metrics", _("Training metrics"), "monitoring"),

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 from rewards_lib.agentic import SimulationSettings
+from rewards_lib.code_judge import Judgement
 from rewards_lib.contract import MixResult, Payload, Sentence
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.executor.stopping import StopSwitch
@@ -305,3 +306,26 @@ exercise_hints: Slot[dict[str, int]] = Slot("exercise_hints", dict)
 exercise_opened: Slot[set[str]] = Slot("exercise_opened", set)
 """The exercises whose solution is shown."""
 cloze_rounds: Slot[dict[str, ClozeRound]] = Slot("cloze_rounds", dict)
+
+# --- Code judge ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JudgeAnswer:
+    """What a submission was answered with: a judgement, or why there is none."""
+
+    judgement: Judgement | None
+    error: RewardConsoleError | None
+
+
+judged: Slot[Remembered[JudgeAnswer] | None] = Slot("code_judged", _none)
+judging: Slot[InProgress[Judgement] | None] = Slot("code_judging", _none)
+
+# --- Publish -------------------------------------------------------------------------------------------------------
+
+published_name: Slot[str | None] = Slot("published_name", _none)
+"""What is looked at: ``mix:name`` or ``function:name``."""
+service_started: Slot[bool] = Slot("service_started", bool)
+"""Whether this visitor started the service, so that a failed start is told."""
+tested_call: Slot[tuple[str, int, float, str] | None] = Slot("tested_call", _none)
+"""The last test call: the version, the HTTP status, milliseconds, the body."""

@@ -92,6 +92,22 @@ def duration(milliseconds: float) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
 
 
+def span(seconds: float) -> str:
+    """How long something lasts already: ``42 s``, ``12 min``, ``3 h 12 min``, ``2 d 4 h``.
+
+    >>> span(42), span(11_520)
+    ('42 s', '3 h 12 min')
+    """
+    minutes, hours = int(seconds // 60), int(seconds // 3600)
+    if minutes < 1:
+        return f"{int(seconds)} s"
+    if hours < 1:
+        return f"{minutes} min"
+    if hours < 48:
+        return f"{hours} h {minutes % 60} min"
+    return f"{hours // 24} d {hours % 24} h"
+
+
 def plain(text: str) -> str:
     """Text of others inside Markdown, with every sign that Markdown would read put out of action."""
     return "".join(f"\\{sign}" if sign in "\\`*_{}[]<>()#+-.!|~$:" else sign for sign in text)

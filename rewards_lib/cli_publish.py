@@ -24,7 +24,7 @@ KINDS: tuple[Kind, ...] = ("mix", "function")
 
 def add_publish_commands(commands: Commands) -> None:
     """Register the commands of this module."""
-    for add in (_add_publish, _add_versions, _add_export, _add_import, _add_serve):
+    for add in (_add_publish, _add_versions, _add_export, _add_import, _add_serve, _add_load_test):
         add(commands)
 
 
@@ -246,7 +246,7 @@ def _add_serve(commands: Commands) -> None:
         "host and, in REWARD_CONSOLE_TOKEN, a token are given. What is published later is served at once.",
     )
     command.add_argument("--host", default="127.0.0.1", metavar="H", help="the address to listen on (127.0.0.1)")
-    command.add_argument("--port", type=int, default=8601, metavar="P", help="the port to listen on (8601)")
+    command.add_argument("--port", type=int, metavar="P", help="the port to listen on (8601)")
     command.add_argument(
         "--trusted-host", action="append", default=[], metavar="H", help="a name requests may call this host by"
     )
@@ -259,11 +259,11 @@ def _add_serve(commands: Commands) -> None:
 def _serve(options: argparse.Namespace) -> int:
     import os
 
-    from rewards_lib.serving import TOKEN_VARIABLE, ServiceSettings
+    from rewards_lib.serving import TOKEN_VARIABLE, ServiceSettings, usual_port
     from rewards_lib.serving.server import serve
 
     settings = ServiceSettings(
-        host=options.host, port=options.port, token=os.environ.get(TOKEN_VARIABLE, "").strip(),
+        host=options.host, port=options.port if options.port is not None else usual_port(), token=os.environ.get(TOKEN_VARIABLE, "").strip(),
         trusted_hosts=tuple(options.trusted_host), most_waiting=options.most_waiting,
     )  # fmt: skip
     if options.at_once is not None:
@@ -277,3 +277,41 @@ def _serve(options: argparse.Namespace) -> int:
 
     serve(settings.checked(), on_listening=tell, with_parent=options.with_parent)
     return 0
+
+
+# --- load-test -----------------------------------------------------------------------------------------------------
+
+
+def _add_load_test(commands: Commands) -> None:
+    command = commands.add_parser(
+        "load-test",
+        help="the load of a training step against a running service",
+        description="Send the requests of some training steps to a service and print times, errors and what limits.",
+    )
+    command.add_argument("--name", required=True, metavar="NAME", help="a published name, or name@number")
+    command.add_argument(
+        "--payload", type=Path, required=True, metavar="P.json", help="a request to send again and again"
+    )
+    command.add_argument("--url", default="http://127.0.0.1:8601", metavar="U", help="the service")
+    command.add_argument("--batch-size", type=int, default=32, metavar="N", help="prompts of a step (32)")
+    command.add_argument("--completions", type=int, default=8, metavar="N", help="completions of a prompt (8)")
+    command.add_argument("--concurrency", type=int, default=8, metavar="N", help="requests at once (8)")
+    command.add_argument("--steps", type=int, default=3, metavar="N", help="steps (3)")
+    command.set_defaults(run=_load_test)
+
+
+def _load_test(options: argparse.Namespace) -> int:
+    import os
+
+    from rewards_lib.payloads import read_payload
+    from rewards_lib.serving import TOKEN_VARIABLE
+    from rewards_lib.serving.load_test import LoadPlan, run_load_test
+
+    plan = LoadPlan(
+        options.url, options.name, read_payload(read_text(options.payload), name=options.payload.name),
+        batch_size=options.batch_size, completions=options.completions, concurrency=options.concurrency,
+        steps=options.steps, token=os.environ.get(TOKEN_VARIABLE, "").strip(),
+    )  # fmt: skip
+    result = run_load_test(plan, lambda done, total: print(f"{done}/{total}", file=sys.stderr, flush=True))
+    print_result(result)
+    return 0 if result["status"] == "success" else 1

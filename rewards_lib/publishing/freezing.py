@@ -37,15 +37,13 @@ def function_content(found: ResolvedFunction) -> JsonObject:
 def freeze_mix(mix: Mix, resolve: FunctionResolver) -> JsonObject:
     """The content of a mix's version: the mix file, and every function as ``resolve`` finds it now.
 
-    Raises InputError or NotFoundError when a function cannot be found, and InputError for one that the executor
-    refuses to run.
+    Raises InputError or NotFoundError when a function cannot be found.
     """
     content, functions = mix_to_json(mix), {}
     for rule, row in zip(mix.rules, content["rules"], strict=True):
         if rule.function is None:
             continue
         found = resolve(rule)
-        _refuse_unusable(found.source.source, where=rule.name)
         row["function"] = stored_name(rule.function)
         row.pop("requirements", None)  # a path beside the mix file; what it held is frozen with the function
         label = f"{row['function']} · {fingerprint(found.source.source)}"
@@ -80,11 +78,14 @@ def pinned_functions(content: JsonObject) -> dict[str, ResolvedFunction]:
 def publish_mix(store: Store, name: str, mix: Mix, resolve: FunctionResolver, *, note: str = "") -> Version:
     """Publish a mix under a name, its functions frozen with it.
 
-    The same mix again is no second version (see ``Store.publish``). Raises as ``freeze_mix`` does, and StoreError when
-    the name belongs to a published function.
+    The same mix again is no second version (see ``Store.publish``). Raises as ``freeze_mix`` does, InputError for a
+    function that the executor refuses to run, and StoreError when the name belongs to a published function.
     """
     _refuse_taken(store, "mix", name)
-    return store.publish("mix", name, freeze_mix(mix, resolve), note)
+    content = freeze_mix(mix, resolve)
+    for rule, function in content.get(FUNCTIONS, {}).items():
+        _refuse_unusable(function["source"], where=rule)
+    return store.publish("mix", name, content, note)
 
 
 def publish_function(store: Store, name: str, content: JsonObject, *, note: str = "") -> Version:

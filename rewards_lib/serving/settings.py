@@ -16,6 +16,7 @@ from rewards_lib.errors import InputError
 
 TOKEN_VARIABLE = "REWARD_CONSOLE_TOKEN"  # noqa: S105 -- the name of the variable
 DEFAULT_PORT = 8601
+PORT_VARIABLE = "REWARD_CONSOLE_SERVICE_PORT"
 LEAST_TOKEN_CHARACTERS = 16
 
 
@@ -66,6 +67,16 @@ class ServiceSettings:
                 least=LEAST_TOKEN_CHARACTERS,
             )  # fmt: skip
         return self
+
+
+def usual_port() -> int:
+    """The port where nothing else is said: of ``REWARD_CONSOLE_SERVICE_PORT``, else 8601."""
+    given = os.environ.get(PORT_VARIABLE, "").strip()
+    if not given:
+        return DEFAULT_PORT
+    if not (given.isascii() and given.isdigit() and 0 < int(given[:6]) < 65536):
+        raise InputError("{value} is not a port.", where=PORT_VARIABLE, value=given, remedy="Use 1 to 65535.")
+    return int(given)
 
 
 def service_folder(port: int) -> Path:

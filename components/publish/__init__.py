@@ -1,0 +1,1 @@
+"""The parts of the Publish page: versions, the service, how trainers call it, what comes in."""
