@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from components import cache, drafts
+from components import cache, drafts, state
 from components.i18n import _, say
+from components.rollouts.tabs import TABS, tab_names
 from components.theme import count, plain
 from rewards_lib.jobs import Job, JobRequest
 
@@ -20,7 +21,8 @@ MOST_LISTED = 8
 
 
 def start(request: JobRequest) -> None:
-    """Start a job and look at it."""
+    """Start a job and look at it, from the first tab on."""
+    state.put_widget(TABS, tab_names()["overview"])
     look_at(cache.job_runner().start(request).id)
 
 

@@ -1,0 +1,172 @@
+"""The Rollouts page: choose a file, score it, read every tab, keep a case, check a data set."""
+
+import json
+import time
+
+import pytest
+
+from components import cache
+from rewards_lib.regression_cases import stored_cases
+from tests.pages.conftest import texts
+
+MIX = {
+    "name": "loose",
+    "rules": [{"name": "has", "preset": "contains"}, {"name": "tags", "preset": "tag_count", "weight": 0.2}],
+}
+
+
+@pytest.fixture
+def page(open_page):
+    cache.store().save_draft("mix", "loose", MIX, base_revision=None)
+    return open_page("rollouts")
+
+
+def plain(page):
+    assert not page.exception
+    more = [element.value for kind in ("success", "warning", "info") for element in getattr(page, kind)]
+    return (texts(page) + "\n".join(map(str, more))).replace("\\", "")
+
+
+def finished(page, seconds=90):
+    deadline = time.monotonic() + seconds
+    while any(button.key == "cancel_job" for button in page.button) and time.monotonic() < deadline:
+        time.sleep(0.1)
+        page.run()
+    return page
+
+
+def scored(page):
+    page.button(key="first_example").click().run()
+    page.selectbox(key="score_scorer").set_value("mix:loose").run()
+    return finished(page.button(key="start_scoring").click().run())
+
+
+def tab(page, name):
+    page.session_state["evidence"] = name
+    return page.run()
+
+
+def drop(page, name, rows):
+    data = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows).encode()
+    return page.get("file_uploader")[0].set_value([(name, data, "application/jsonl")]).run()
+
+
+def test_the_empty_page_offers_the_example_and_says_what_to_drop(page):
+    assert "Drop a file of completions." in plain(page)
+    assert page.button(key="first_example").label == "Take the example"
+
+
+def test_the_example_is_scored_and_every_tab_has_something_to_say(page):
+    page = scored(page)
+    assert [metric.label for metric in page.metric][:3] == ["One try, bo1", "Best, bon", "Worst, won"]
+    told = {
+        "Overview": "How rewards spread", "Groups": "Advantages in", "Completions": "Advantage (GRPO)",
+        "Attacks": "Real completions are rewritten", "What if": "No rank inside any group changes",
+        "Compare": "There is no other result to compare with", "Cases": "no regression case yet",
+    }  # fmt: skip
+    for name, text in told.items():
+        assert text in plain(tab(page, name)), name
+
+
+def test_a_result_is_found_again_by_its_address(page, open_page):
+    job = scored(page).query_params["job"]
+    again = open_page("rollouts", job=job)
+    assert "40 groups of 8" in plain(again)
+    assert "The result that the address names is gone." in plain(open_page("rollouts", job="nothing"))
+
+
+def test_other_weights_change_means_and_ranks_without_scoring_again(page):
+    page = tab(scored(page), "What if")
+    before = {metric.label: metric.value for metric in page.metric}
+    slider = next(slider for slider in page.slider if "tags" in slider.label)
+    slider.set_value(2.0).run()
+    after = [metric.value for metric in page.metric if metric.label == "One try, bo1"]
+    assert after[-1] != before["One try, bo1"]
+    assert "pairs inside groups change their order" in plain(page)
+    page.button(key="what_if_use").click().run()
+    assert [rule["weight"] for rule in cache.store().load_draft("mix", "loose").content["rules"]] == [1, 2]
+
+
+def test_a_bad_filter_says_where_and_what_was_shown_stays(page):
+    page = tab(scored(page), "Completions")
+    page.text_input(key="rollout_filter_text").set_value("tags == 0").run()
+    kept = [caption.value for caption in page.caption if "completions" in caption.value]
+    page.text_input(key="rollout_filter_text").set_value("rewrd < 1").run()
+    assert "Column 1: there is no rewrd; the nearest is reward." in plain(page)
+    assert [caption.value for caption in page.caption if " of 320 completions" in caption.value] == [
+        caption for caption in kept if " of 320 completions" in caption
+    ]
+
+
+def test_a_marked_reward_becomes_a_case_that_is_run_on_each_change(page):
+    page = tab(scored(page), "Completions")
+    page.number_input(key="case_reward_0").set_value(0.0).run()
+    page.button(key="case_keep_0").click().run()
+    [case] = stored_cases(cache.store(), "mix:loose").values()
+    assert case.expected[0].reward == 0.0
+    page = tab(page, "Cases")
+    page.selectbox(key="cases_scorer").set_value("mix:loose").run()
+    assert "1 of 1 cases do not hold" in plain(page) + "".join(error.value for error in page.error)
+
+
+def test_an_attack_shows_the_worst_leak_beside_honest_completions(page):
+    page = tab(scored(page), "Attacks")
+    page = finished(page.button(key="attack").click().run())
+    told = plain(page)
+    assert "These earn what they should not: list all candidates, tags reordered." in told
+    assert "Leak: list all candidates" in told
+    assert "Beside it: what honest completions of this sample earn" in told
+    page.button(key="keep_leak").click().run()
+    [case] = stored_cases(cache.store(), "mix:loose").values()
+    assert case.expected[0].at_most == pytest.approx(0.2)
+
+
+def test_bad_rows_are_shown_with_their_numbers_and_the_good_ones_are_scored(page):
+    rows = [{"prompt": "1+1?", "completion": "2", "answer": "2"}, "{broken", {"prompt": "2+2?", "completion": "4"}]
+    page = drop(page, "mine.jsonl", rows)
+    told = plain(page)
+    assert "2 completions" in told
+    assert "1 without extra.answer" in told
+    assert [expander.label for expander in page.expander if "rows are no rollouts" in expander.label]
+
+
+def test_unknown_columns_are_named_by_hand(page):
+    page = drop(page, "mine.jsonl", [{"q": "1+1?", "a": "2", "gold": "2"}])
+    assert "belong to no known format" in "".join(error.value for error in page.error)
+    page.selectbox(key="map_prompt").set_value("q").run()
+    page.selectbox(key="map_completion").set_value("a").run()
+    page.selectbox(key="map_answer").set_value("gold").run()
+    page.button(key="map_use").click().run()
+    assert "1 completions" in plain(page)
+
+
+def test_the_rewards_of_a_trainers_file_are_read_without_scoring(page):
+    rows = [{"input": f"user\n{n // 4}", "output": str(n), "score": n % 2, "step": 1} for n in range(16)]
+    page = drop(page, "1.jsonl", rows)
+    page = finished(page.button(key="read_rewards").click().run())
+    assert "with its own rewards" in plain(page)
+    assert page.metric[0].value == "0.5"
+
+
+def test_two_results_are_compared_with_the_rules_that_moved(page):
+    page = scored(page)
+    draft = cache.store().load_draft("mix", "loose")
+    heavier = draft.content | {"rules": [MIX["rules"][0] | {"weight": 3}, MIX["rules"][1]]}
+    cache.store().save_draft("mix", "loose", heavier, base_revision=draft.revision)
+    page.button(key="score_again").click().run()
+    page.selectbox(key="score_scorer").set_value("mix:loose").run()
+    page = finished(page.button(key="start_scoring").click().run())
+    told = plain(tab(page, "Compare"))
+    assert "rewards differ" in told
+    assert "Rank flips" in [metric.label for metric in page.metric]
+
+
+def test_a_data_set_is_converted_with_a_preview_and_kept(page):
+    page.session_state["rollouts_view"] = "datasets"
+    page.run()
+    page = drop(
+        page, "gsm.jsonl", [{"question": "6*7?", "answer": "so\n#### 42"}, {"question": "", "answer": "#### 1"}]
+    )
+    assert [expander.label for expander in page.expander if "1 of 2 rows cannot be used" in expander.label]
+    page.button(key="keep_dataset").click().run()
+    assert "1 samples" in plain(page)
