@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import streamlit as st
 
-from components import cache, drafts, examples, state
+from components import cache, drafts, examples, state, undo
 from components.i18n import _, explain
 from components.state import OpenDraft
 from components.theme import plain
@@ -26,11 +27,52 @@ def open_mix() -> OpenDraft:
     return draft
 
 
+@dataclass(frozen=True)
+class Composed:
+    """What of a draft can be scored, and what is not complete yet."""
+
+    mix: Mix
+    left_out: tuple[InputError, ...] = ()
+    """One for each rule that is not complete, naming it."""
+
+
 def read_draft(draft: OpenDraft) -> Mix:
-    """The mix that the draft describes. Raises InputError with the JSON path of what is not valid yet."""
-    if not draft.content.get("rules"):
+    """The mix that the draft describes. Raises InputError that names the first rule that is not valid yet."""
+    return read_content(draft.name, draft.content)
+
+
+def read_content(name: str, content: JsonObject) -> Mix:
+    """The mix of a draft's or a version's content. Raises as ``read_draft`` does."""
+    composed = read_complete_rules(name, content)
+    if composed.left_out:
+        raise composed.left_out[0]
+    return composed.mix
+
+
+def read_complete_rules(name: str, content: JsonObject) -> Composed:
+    """The mix of the rules that are complete, with those that are not. Raises InputError when none is."""
+    rules = content.get("rules")
+    if not rules:
         raise InputError("This mix has no rule.", remedy="Add one on Compose: math_accuracy is a good first.")
-    return read_mix(write_json(draft.content | {"name": draft.name}))
+    complete, left_out = [], []
+    for rule in rules:
+        try:
+            read_mix(write_json({"name": name, "rules": [rule]}))
+            complete.append(rule)
+        except InputError as error:
+            left_out.append(_naming(rule, error))
+    if not complete:
+        raise left_out[0]
+    return Composed(read_mix(write_json(content | {"name": name, "rules": complete})), tuple(left_out))
+
+
+def _naming(rule: JsonObject, error: InputError) -> InputError:
+    """Say by its name which rule an error is about; its place in the file tells nobody anything."""
+    if rule.get("weight", 1) is None:
+        return InputError("The rule {rule} has no weight.", rule=rule["name"], remedy="Give one from 0.01 to 1000.")
+    named = InputError("The rule {rule} is not complete: {problem}", rule=rule["name"], problem=error.message)
+    named.remedy = error.remedy
+    return named
 
 
 def mix_menu(draft: OpenDraft) -> None:
@@ -72,7 +114,11 @@ def _free_name(wanted: str) -> str:
 
 def use(name: str, content: JsonObject) -> None:
     """Put a mix under a name and show it."""
-    drafts.replace(drafts.open_draft("mix", name, lambda: content), content | {"name": name})
+    draft = drafts.open_draft("mix", name, lambda: content)
+    if draft.revision is None:
+        drafts.replace(draft, content | {"name": name})
+    else:
+        undo.replace(_("The mix {name} was replaced.", name=name), (draft, content | {"name": name}))
     state.mix_name.set(name)
     st.rerun()
 
@@ -95,9 +141,8 @@ def _import_dialog() -> None:
             return
         st.markdown(
             _(
-                "**{name}** with {count} rules: {rules}",
+                "**{name}**, its rules: {rules}",
                 name=plain(mix.name),
-                count=len(mix.rules),
                 rules=", ".join(plain(rule.name) for rule in mix.rules),
             )
         )

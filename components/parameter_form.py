@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from components import state
 from components.i18n import _
 from components.theme import number, plain
 from rewards_lib.contract import JsonObject, write_json
@@ -22,10 +23,17 @@ def parameter_form(schema: JsonObject, params: JsonObject, *, key: str) -> JsonO
     ``schema`` is an object schema with ``properties``; each has a type, a default, a title and a description. What
     is returned may still be refused by the preset's own rules; the caller checks.
     """
+    for name, field in schema.get("properties", {}).items():
+        _draw(name, field, params.get(name, field.get("default")), key=f"{key}_{name}")
+    return form_values(schema, params, key=key)
+
+
+def form_values(schema: JsonObject, params: JsonObject, *, key: str) -> JsonObject:
+    """What ``parameter_form`` returns in this run, told before it is drawn: a line above the form is not late then."""
     chosen: JsonObject = {}
     for name, field in schema.get("properties", {}).items():
-        default = field.get("default")
-        value = _field(name, field, params.get(name, default), key=f"{key}_{name}")
+        default, own = field.get("default"), f"{key}_{name}"
+        value = _value(field, state.widget(own)) if state.is_drawn(own) else params.get(name, default)
         if value != default:
             chosen[name] = value
     return chosen
@@ -58,17 +66,26 @@ def _short(value: Any) -> str:
     if isinstance(value, (int, float)):
         return number(float(value))
     text = value if isinstance(value, str) else write_json(value)
+    if not text:
+        return "—"
     short = text if len(text) <= 24 else text[:23] + "…"
     return plain(short) if short.replace("_", "").isalnum() else f"`{short.replace('`', '´')}`"
 
 
-def _field(name: str, field: JsonObject, value: Any, *, key: str) -> Any:
-    label = f"{plain(name)}  :gray[{plain(field['title'])}]" if field.get("title") else plain(name)
+def _label(name: str, title: str) -> str:
+    """The name that mix files use, and the title where it says more; a screen reader gets it without markup."""
+    same = title.replace("_", " ").casefold() == name.replace("_", " ").casefold()
+    return name if same or not title else f"{name} · {title.replace('<', chr(92) + '<')}"
+
+
+def _draw(name: str, field: JsonObject, value: Any, *, key: str) -> None:
+    """Draw the input of one parameter."""
+    label = _label(name, field.get("title") or "")
     told = plain(field["description"]) if field.get("description") else None
     kinds = _kinds(field)
     if "enum" in field:
         options = field["enum"]
-        return st.selectbox(
+        st.selectbox(
             label,
             options,
             index=options.index(value) if value in options else 0,
@@ -76,19 +93,32 @@ def _field(name: str, field: JsonObject, value: Any, *, key: str) -> Any:
             key=key,
             format_func=lambda option: "—" if option is None else str(option),
         )
-    if kinds == {"boolean"}:
-        return st.toggle(label, bool(value), help=told, key=key)
-    if "integer" in kinds or "number" in kinds:
-        return _number(label, field, value, kinds, told, key)
-    if "array" in kinds and field.get("items", {}).get("type") == "string":
-        lines = st.text_area(
-            label, "\n".join(value or []), help=told, key=key, height=90, placeholder=_("One entry a line")
-        )
-        return [line for line in (lines or "").split("\n") if line]
+    elif kinds == {"boolean"}:
+        st.toggle(label, bool(value), help=told, key=key)
+    elif "integer" in kinds or "number" in kinds:
+        _draw_number(label, field, value, kinds, told, key)
+    elif _is_list_of_texts(field):
+        lines = "\n".join(value or [])
+        st.text_area(label, lines, help=told, key=key, height=90, placeholder=_("One entry a line"))
+    elif kinds <= {"string", "null"}:
+        st.text_input(label, value or "", help=told, key=key)
+    else:
+        st.text_area(label, json.dumps(value, ensure_ascii=False, indent=1), help=told, key=key, height=140)
+
+
+def _value(field: JsonObject, held: Any) -> Any:
+    """The parameter's value of what its input holds."""
+    kinds = _kinds(field)
+    if "enum" in field or kinds & {"boolean", "integer", "number"}:
+        return held
+    if _is_list_of_texts(field):
+        return [line for line in (held or "").split("\n") if line]
     if kinds <= {"string", "null"}:
-        text = st.text_input(label, value or "", help=told, key=key)
-        return None if "null" in kinds and not text else text or ""
-    return _json(label, value, told, key)
+        return None if "null" in kinds and not held else held or ""
+    try:
+        return json.loads(held or "null")
+    except ValueError:
+        return held  # the preset's check then says what is expected here
 
 
 def _kinds(field: JsonObject) -> set[str]:
@@ -96,26 +126,24 @@ def _kinds(field: JsonObject) -> set[str]:
     return {kinds} if isinstance(kinds, str) else set(kinds)
 
 
-def _number(label: str, field: JsonObject, value: Any, kinds: set[str], told: str | None, key: str) -> Any:
+def _is_list_of_texts(field: JsonObject) -> bool:
+    return "array" in _kinds(field) and bool(field.get("items", {}).get("type") == "string")
+
+
+def _draw_number(label: str, field: JsonObject, value: Any, kinds: set[str], told: str | None, key: str) -> None:
     whole = "number" not in kinds
     kind: Any = int if whole else float  # the input takes all its numbers of one kind
     low, high = field.get("minimum"), field.get("maximum")
-    return st.number_input(
+    if not state.is_drawn(key):  # a value of its own would come back when the visitor empties the box
+        state.put_widget(key, None if value is None else kind(value))
+    st.number_input(
         label,
         min_value=None if low is None else kind(low),
         max_value=None if high is None else kind(high),
-        value=None if value is None else kind(value),
+        value=None,
         step=1 if whole else None,
         format=None if whole else "%g",
-        placeholder=_("none") if "null" in kinds else None,
+        placeholder=_("none") if "null" in kinds else _("a number"),
         help=told,
         key=key,
     )
-
-
-def _json(label: str, value: Any, told: str | None, key: str) -> Any:
-    text = st.text_area(label, json.dumps(value, ensure_ascii=False, indent=1), help=told, key=key, height=140)
-    try:
-        return json.loads(text or "null")
-    except ValueError:
-        return text  # the preset's check then says what is expected here

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from components import cache, drafts, examples, scoring
 from components.i18n import _
-from components.mix_draft import open_mix
+from components.mix_draft import open_mix, read_content
 from components.state import Answer, OpenDraft
 from components.theme import count
-from rewards_lib.contract import Finding, MixResult, Payload, write_json
+from rewards_lib.contract import Finding, MixResult, Payload
 from rewards_lib.errors import InputError, NotFoundError, boundary
 from rewards_lib.function_sources import draft_version, from_content
-from rewards_lib.mix import read_mix
 from rewards_lib.payloads import read_payload
+from rewards_lib.publishing import open_version
+from rewards_lib.scoring import score_payload
 from rewards_lib.store import Kind
 from rewards_lib.strict_json import JsonError
 
@@ -64,7 +65,7 @@ class Read:
         return " · ".join(
             [
                 names.get(self.payload.dialect, self.payload.dialect),
-                _("{count} completions", count=count(number)),
+                _("1 completion") if number == 1 else _("{count} completions", count=count(number)),
                 shown,
             ]
         )
@@ -79,23 +80,39 @@ def read_request(text: str) -> Read:
 
 
 def scorers() -> list[str]:
-    """What a request can be scored with: ``mix:name`` and ``function:name``, the drafts of the store."""
+    """What a request can be scored with: ``mix:name`` and ``function:name`` for drafts, ``mix:name@2`` for versions."""
     open_mix()  # there is always one: the example, where nothing was composed yet
-    return [f"{kind}:{one.name}" for kind in ("mix", "function") for one in cache.store().list_drafts(kind)]
+    kinds: tuple[Kind, Kind] = ("mix", "function")
+    found = [f"{kind}:{one.name}" for kind in kinds for one in cache.store().list_drafts(kind)]
+    return found + [
+        f"{kind}:{one.label}" for kind in kinds for one in cache.store().versions(kind) if one.withdrawn_at is None
+    ]
+
+
+def scorer_label(scorer: str) -> str:
+    """``mix math · draft``, ``function boxed · version 2``."""
+    kind, _colon, reference = scorer.partition(":")
+    name, _at, number = reference.partition("@")
+    what = _("version {number}", number=number) if number else _("draft")
+    told = _("mix {name}", name=name) if kind == "mix" else _("function {name}", name=name)
+    return f"{told} · {what}"
 
 
 def score_with(scorer: str, payload: Payload) -> MixResult:
     """Score a request with one of ``scorers``. Raises InputError or NotFoundError when it cannot be used."""
-    prefix, _colon, name = scorer.partition(":")
+    prefix, _colon, reference = scorer.partition(":")
+    name, _at, number = reference.partition("@")
     kind: Kind = "mix" if prefix == "mix" else "function"
+    if number:
+        published = open_version(cache.store().load_version(kind, name, int(number)))
+        return score_payload(published.mix, payload, executor=cache.executor(), resolve=published.resolve)
     draft = cache.store().find_draft(kind, name)
     if draft is None:
         raise NotFoundError("There is no {kind} {name} any more.", kind=kind, name=name)
     if kind == "mix":
-        return scoring.score(read_mix(write_json(draft.content | {"name": name})), payload)
-    return scoring.score_function(
-        name, from_content(name, draft.content, version=draft_version(draft.content)), payload
-    )
+        return scoring.score(read_content(name, draft.content), payload)
+    found = from_content(name, draft.content, version=draft_version(draft.content))
+    return scoring.score_function(name, found, payload)
 
 
 def answer(text: str, scorer: str) -> Answer:

@@ -17,6 +17,8 @@ from rewards_lib.contract import MixResult, RuleResult, Score, ScoreState
 
 TABLE_CHARACTERS = 200
 LONG_TEXT_PX = 240
+NARROW_FROM = 4
+"""With so many rules a cell holds only what the rule adds to the sum, so that no column is cut off."""
 
 
 def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected: int = 0, why: bool = False) -> int:
@@ -25,6 +27,7 @@ def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected:
     ``texts`` are the completions, in order. With ``why`` the reasons stand in a last column and no row is selected.
     """
     columns = rule_columns(result)
+    is_narrow = len(columns) >= NARROW_FROM
     rows = table_rows(result, texts, why=why)
     scored = [reward for reward in result.rewards if reward is not None]
     high, low = max([*scored, 0.0]), min([*scored, 0.0])
@@ -37,13 +40,13 @@ def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected:
         **({} if why else _selection(min(selected, len(rows) - 1))),
         column_config={
             "#": st.column_config.TextColumn(width=30),
-            "completion": st.column_config.TextColumn(_("completion"), width=114),
+            "completion": st.column_config.TextColumn(_("completion"), width=84 if is_narrow else 114),
             "reward": st.column_config.ProgressColumn(
                 _("reward"), min_value=low, max_value=high if high > low else low + 1, format="plain", width=88
             )
             if scored
             else st.column_config.TextColumn(_("reward"), width=80),
-            **{name: st.column_config.TextColumn(alignment="right", width=92) for name in columns},
+            **{name: st.column_config.TextColumn(alignment="right", width=66 if is_narrow else 92) for name in columns},
             "why": st.column_config.TextColumn(_("why"), width=260),
         },
         alt=_("What each of {count} completions earns by rule and in total", count=len(rows)),
@@ -61,7 +64,9 @@ def _selection(row: int) -> dict[str, Any]:
 
 
 def rule_columns(result: MixResult) -> list[str]:
-    """The heads of the rule columns: ``accuracy × 0.35``."""
+    """The heads of the rule columns: ``accuracy × 0.35``, or the name alone where columns are narrow."""
+    if len(result.rules) >= NARROW_FROM:
+        return [rule.name for rule in result.rules]
     return [f"{rule.name} × {number(rule.weight)}" for rule in result.rules]
 
 
@@ -70,7 +75,7 @@ def table_rows(result: MixResult, texts: Sequence[str], *, why: bool) -> list[di
     rows = []
     for index, text in enumerate(texts):
         cells = {
-            head: rule_cell(rule, rule.scores[index])
+            head: rule_cell(rule, rule.scores[index], only_part=len(result.rules) >= NARROW_FROM)
             for head, rule in zip(rule_columns(result), result.rules, strict=True)
         }
         row: dict[str, Any] = {"#": str(index + 1), "completion": tail(text), "reward": result.rewards[index], **cells}
@@ -80,11 +85,12 @@ def table_rows(result: MixResult, texts: Sequence[str], *, why: bool) -> list[di
     return rows
 
 
-def rule_cell(rule: RuleResult, score: Score) -> str:
-    """``1 → 0.35``: the rule's reward and what the weight makes of it; a word where there is no number."""
+def rule_cell(rule: RuleResult, score: Score, *, only_part: bool = False) -> str:
+    """``1 → 0.35``: the rule's reward and what the weight makes of it, or that alone; a word without a number."""
     if score.value is None:
         return _("abstains") if score.state is ScoreState.ABSTAINED else UNSCORED
-    return f"{number(score.value)} → {number(score.value * rule.weight)}"
+    part = number(score.value * rule.weight)
+    return part if only_part else f"{number(score.value)} → {part}"
 
 
 def tail(text: str) -> str:

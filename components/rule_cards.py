@@ -9,9 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from components import drafts, samples, state
-from components.i18n import _, explain, language
-from components.parameter_form import parameter_form, summary
+from components import cache, drafts, samples, state, undo
+from components.i18n import _, language, say
+from components.parameter_form import form_values, parameter_form, summary
 from components.regex_help import regex_help
 from components.state import OpenDraft
 from components.theme import number, plain, rule_mark
@@ -20,22 +20,41 @@ from rewards_lib.errors import InputError
 from rewards_lib.mix import MAX_NAME_LENGTH, MAX_RULES, MAX_WEIGHT, MIN_WEIGHT
 from rewards_lib.presets import Preset, check_params, find_preset, preset_names
 
-WEIGHT_STEP = 0.01
+WEIGHT_STEP, ROUNDING = 0.01, 1e-6
 
 
 def rule_cards(draft: OpenDraft, *, key: str) -> JsonObject:
     """Draw the cards of a mix draft and return its content with what was changed in them."""
-    rules = [
-        _card(draft, index, rule, key=f"{key}_{draft.epoch}_{rule['name']}")
-        for index, rule in enumerate(draft.content.get("rules", []))
-    ]
+    rules: list[JsonObject] = []
+    place = 0  # colours go to the rules that count, as in the table of what they earn
+    for index, rule in enumerate(draft.content.get("rules", [])):
+        own = f"{key}_{draft.epoch}_{rule['name']}"
+        counts = _is_complete(rule, key=own)
+        mark = rule_mark(place, rule["name"]) if counts else f":gray[□] **{plain(rule['name'])}**"
+        rules.append(_card(draft, index, rule, mark, key=own))
+        place += counts
     return draft.content | {"rules": rules}
 
 
-def add_rule(draft: OpenDraft, functions: list[str], *, key: str) -> None:
+def _is_complete(rule: JsonObject, *, key: str) -> bool:
+    """Tell before its card is drawn whether a rule can be scored as its inputs stand."""
+    weight = f"{key}_weight"
+    if (state.widget(weight) if state.is_drawn(weight) else rule.get("weight", 1.0)) is None:
+        return False
+    if rule.get("preset") not in preset_names():
+        return True
+    try:
+        schema = find_preset(rule["preset"]).schema(language())
+        check_params(rule["preset"], form_values(schema, rule.get("params", {}), key=key))
+    except InputError:
+        return False
+    return True
+
+
+def add_rule(draft: OpenDraft, *, key: str) -> None:
     """Draw the box that adds a preset or a stored function to the mix."""
     full = len(draft.content.get("rules", [])) >= MAX_RULES
-    presets = preset_names()
+    presets, functions = preset_names(), _functions()
     options = [f"preset:{name}" for name in presets] + [f"function:{name}" for name in functions]
 
     def told(option: str) -> str:
@@ -44,10 +63,10 @@ def add_rule(draft: OpenDraft, functions: list[str], *, key: str) -> None:
             return f"{name} · {_('your function')}"
         return f"{name} · {find_preset(name).label.in_language(language())}"
 
-    hint = _(
-        "Add a rule: search {presets} presets and {functions} functions …",
-        presets=len(presets),
-        functions=len(functions),
+    hint = (
+        _("Add a rule: search {presets} presets and your functions …", presets=len(presets))
+        if functions
+        else _("Add a rule: search {presets} presets …", presets=len(presets))
     )
     st.selectbox(
         _("Add a rule"),
@@ -63,54 +82,108 @@ def add_rule(draft: OpenDraft, functions: list[str], *, key: str) -> None:
     )
 
 
-def _card(draft: OpenDraft, index: int, rule: JsonObject, *, key: str) -> JsonObject:
+def _functions() -> list[str]:
+    """The functions that have a draft or a version."""
+    store = cache.store()
+    return sorted({one.name for one in (*store.list_drafts("function"), *store.versions("function"))})
+
+
+def _card(draft: OpenDraft, index: int, rule: JsonObject, mark: str, *, key: str) -> JsonObject:
     preset = find_preset(rule["preset"]) if rule.get("preset") in preset_names() else None
-    told = preset.summary.in_language(language()) if preset else _("Your own function, as it stands on Functions")
-    origin = rule.get("preset") or rule.get("function") or ""
+    reference = str(state.widget(f"{key}_version") or rule.get("function"))
+    told = preset.summary.in_language(language()) if preset else function_origin(reference)
+    origin = rule.get("preset") or reference.partition("@")[0]
     with st.container(border=True, gap="xxsmall", key=f"card_{index}"):
-        head, weight_place = st.columns([6.4, 3.6], vertical_alignment="center", gap="xsmall")
-        head.markdown(f"{rule_mark(index, rule['name'])}  :small[:gray[{plain(origin)}]]  \n:small[{plain(told)}]")
-        with weight_place:
+        head, right = st.columns([6.2, 3.8], vertical_alignment="top", gap="xsmall")
+        head.markdown(f"{mark}  :small[:gray[{plain(origin)}]]  \n:small[{plain(told)}]")
+        with right:
             weight = _weight(rule, key=f"{key}_weight")
-        settings, more = st.columns([7, 2.7], vertical_alignment="center", gap="xxsmall")
-        with settings:
-            params = _parameters(draft, preset, rule, key=key) if preset else {}
-            if not preset:
-                st.page_link("pages/functions.py", label=_("Open on Functions"), icon=":material/code:")
-        with more.container(horizontal=True, horizontal_alignment="right"):
-            _more(draft, index, key=f"{key}_more")
-        changed = {**rule, "weight": weight} | ({"params": params} if preset else {})
+            with st.container(horizontal=True, horizontal_alignment="right"):
+                _more(draft, index, key=f"{key}_more")
         if preset:
-            _tell_what_is_wrong(str(rule["preset"]), params)
-    return changed
+            params = _parameters(draft, preset, rule, key=key)
+            _tell_what_is_wrong(preset.name, params)
+            return {**rule, "weight": weight, "params": params}
+        return {**rule, "weight": weight, "function": _function(rule, key=key)}
 
 
-def _weight(rule: JsonObject, *, key: str) -> float:
+def _weight(rule: JsonObject, *, key: str) -> float | None:
+    """The weight in hundredths; None while the box is empty, for no older value may count unseen."""
+    held = rule.get("weight", 1.0)
+    if not state.is_drawn(key):
+        state.put_widget(key, None if held is None else float(held))
     weight = st.number_input(
         _("Weight of {rule}", rule=rule["name"]),
         float(MIN_WEIGHT),
         float(MAX_WEIGHT),
-        float(rule.get("weight", 1.0)),
+        None,
         WEIGHT_STEP,
         format="%.2f",
         key=key,
+        placeholder=_("weight"),
         label_visibility="collapsed",
         icon=":material/close:",
     )
-    return round(weight, 2)  # the browser adds steps in binary; a mix holds hundredths
+    if weight is None:
+        told = _("Give a weight, {low} to {high}.", low=f"{MIN_WEIGHT}", high=f"{MAX_WEIGHT}")
+        st.markdown(f":small[:red[:material/error: {plain(told)}]]")
+        return None
+    rounded = round(weight, 2)  # the browser adds steps in binary; a mix holds hundredths
+    if abs(weight - rounded) > ROUNDING:
+        told = _("{typed} counts as {weight}: weights are hundredths.", typed=f"{weight:g}", weight=f"{rounded:.2f}")
+        st.markdown(f":small[:orange[:material/warning: {plain(told)}]]")
+    return rounded
 
 
 def _parameters(draft: OpenDraft, preset: Preset, rule: JsonObject, *, key: str) -> JsonObject:
     schema, params = preset.schema(language()), rule.get("params", {})
-    line = summary(schema, params) or _("no parameters")
-    with st.popover(line, type="tertiary", icon=":material/tune:", key=f"{key}_params"):
-        label, told = preset.label.in_language(language()), preset.summary.in_language(language())
-        st.markdown(f"**{plain(preset.name)}** · {plain(label)}  \n:small[{plain(told)}]")
+    line = summary(schema, form_values(schema, params, key=key)) or _("no parameters")
+    # Inline and not in a popover: the keyboard gets into it with the next key, and a narrow screen cuts nothing off.
+    is_open = bool(state.widget(f"{key}_params"))  # without it a changed line would close the form
+    with st.expander(line, is_open, type="compact", icon=":material/tune:", key=f"{key}_params", on_change="rerun"):
+        st.markdown(f"**{plain(preset.name)}** · {plain(preset.label.in_language(language()))}")
         _worked_example(draft, preset, rule["name"], key=key)
         changed = parameter_form(schema, params, key=key)
         if preset.name == "regex_match":
             regex_help(changed, [completion.text for completion in samples.current_sample().completions], key=key)
     return changed
+
+
+def function_origin(reference: str) -> str:
+    """What stands behind a rule's function: the draft as it is now, or a published version, which never changes."""
+    _name, _at, number_ = reference.partition("@")
+    if number_:
+        return _(
+            "Your own function, version {number}: what was published, whatever becomes of the draft", number=number_
+        )
+    return _("Your own function, as it stands on Functions")
+
+
+def _function(rule: JsonObject, *, key: str) -> str:
+    """Draw which version of a function counts, and the way to its code; returns the reference."""
+    reference = str(rule.get("function"))
+    name, _at, _number = reference.partition("@")
+    versions = sorted(cache.store().versions("function", name), key=lambda one: -one.number)
+    options = [name, *(one.label for one in versions if one.withdrawn_at is None or one.label == reference)]
+    if reference not in options:
+        options.append(reference)
+    labels = {name: _("the draft, as it stands")} | {
+        one.label: _("version {number} of {time}", number=one.number, time=drafts.clock(one.published_at))
+        for one in versions
+    }
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        chosen = st.selectbox(
+            _("Version of {rule}", rule=rule["name"]),
+            options,
+            index=options.index(reference),
+            format_func=lambda option: labels.get(option, option),
+            label_visibility="collapsed",
+            key=f"{key}_version",
+        )
+        if st.button(_("Open on Functions"), icon=":material/code:", type="tertiary", key=f"{key}_open"):
+            state.function_name.set(name)
+            st.switch_page("pages/functions.py")
+    return str(chosen)
 
 
 def _worked_example(draft: OpenDraft, preset: Preset, name: str, *, key: str) -> None:
@@ -126,24 +199,29 @@ def _worked_example(draft: OpenDraft, preset: Preset, name: str, *, key: str) ->
         icon=":material/science:",
         on_click=_try_example,
         args=(draft, preset, name),
-        help=_("Takes the example's parameters into this rule and its completions as the sample"),
+        help=_("Takes the example's parameters into this rule and its completions as the sample; can be undone"),
     )
 
 
 def _try_example(draft: OpenDraft, preset: Preset, name: str) -> None:
     example = preset.examples[0]
-    samples.load([Payload(example.sample, tuple(Completion(raw) for raw in example.completions))])
+    tried = [Payload(example.sample, tuple(Completion(raw) for raw in example.completions))]
     rules = [
         rule | {"params": dict(example.params)} if rule["name"] == name else rule for rule in draft.content["rules"]
     ]
-    drafts.replace(draft, draft.content | {"rules": rules})
+    undo.replace(
+        _("The example of {preset} took the place of this rule's parameters and of the sample.", preset=preset.name),
+        (samples.open_samples(), samples.content_of(tried)),
+        (draft, draft.content | {"rules": rules}),
+    )
+    samples.look_at_first()
 
 
 def _tell_what_is_wrong(preset: str, params: JsonObject) -> None:
     try:
         check_params(preset, params)
     except InputError as error:
-        st.markdown(f":small[:red[:material/error: {plain(explain(error))}]]")
+        st.markdown(f":small[:red[:material/error: {plain(say(error.message))}]]")
 
 
 def _more(draft: OpenDraft, index: int, *, key: str) -> None:

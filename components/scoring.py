@@ -53,8 +53,8 @@ def remember(slot: Slot[Remembered[MixResult] | None], question: str, compute: C
 
 
 def with_completion(payload: Payload, text: str) -> Payload:
-    """The payload with one more completion, when there is text for one."""
-    return replace(payload, completions=(*payload.completions, Completion(text))) if text.strip() else payload
+    """The payload with one more completion."""
+    return replace(payload, completions=(*payload.completions, Completion(text)))
 
 
 def score_function(name: str, function: ResolvedFunction, payload: Payload) -> MixResult:

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from components import cache, drafts, scoring, shell, state
-from components.i18n import _
-from components.mix_draft import mix_menu, open_mix, read_draft
+from components import drafts, scoring, shell, state, undo
+from components.i18n import _, explain
+from components.mix_draft import mix_menu, open_mix, read_complete_rules
+from components.own_completion import own_completion
 from components.result_table import completion_detail, result_table
 from components.rule_cards import add_rule, rename_dialog, rule_cards
-from components.samples import all_samples, current_sample, edit_dialog, sample_chooser
+from components.samples import all_samples, current_sample, edit_dialog, open_samples, sample_chooser
 from components.theme import duration, plain
 from rewards_lib.contract import write_json
 from rewards_lib.errors import boundary
@@ -44,7 +45,7 @@ with left:
             lambda: mix_menu(draft),
         )
         drafts.conflict_panel(draft)
-    add_rule(draft, sorted(one.name for one in cache.store().list_drafts("function")), key="rule")
+    add_rule(draft, key="rule")
 
 with right:
     payload = current_sample()
@@ -61,22 +62,19 @@ with right:
         truth = payload.sample.extra.get("answer")
         shown = plain(truth if isinstance(truth, str) else write_json(truth)) if truth is not None else _("none")
         st.markdown(f":small[:gray[{_('Ground truth')}]  {shown}  :gray[{_('from')}] sample.extra.answer]")
+    undo.undo_line(key="replaced")
+    drafts.conflict_panel(open_samples())
 
     results = st.container(gap="small")
-    own = (
-        st.text_area(
-            _("Try a completion of your own"),
-            state.own_completion.get(),
-            height=90,
-            key="own_completion_text",
-            placeholder=_("Write or paste one: it becomes row {row} of the table.", row=len(payload.completions) + 1),
-        )
-        or ""
-    )
-    state.own_completion.set(own)
-    payload = scoring.with_completion(payload, own)
+    payload = own_completion(payload, key="own")
     with results, boundary(shell.show_failure):
-        mix = read_draft(draft)
+        composed = read_complete_rules(draft.name, draft.content)
+        mix = composed.mix
+        for incomplete in composed.left_out:
+            st.warning(
+                _("{problem} The other rules are scored without it.", problem=plain(explain(incomplete))),
+                icon=":material/warning:",
+            )
         question = scoring.question_of(mix, payload)
         result = scoring.remember(state.composed, question, lambda: scoring.score(mix, payload))
         texts = [completion.text for completion in payload.completions]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from components import drafts, examples, request_draft, scoring, shell, state
+from components import drafts, examples, request_draft, scoring, shell, state, undo
 from components.answer_panel import answer_panel, badges, download
 from components.code_editor import code_editor, current_text
 from components.findings_list import marks
@@ -19,12 +19,6 @@ pressed: dict[str, bool] = {}
 scorers = request_draft.scorers()
 
 
-def told(scorer: str) -> str:
-    """``mix math · draft``."""
-    kind, _colon, name = scorer.partition(":")
-    return _("mix {name} · draft", name=name) if kind == "mix" else _("function {name} · draft", name=name)
-
-
 def actions() -> None:
     """Choose what scores, and send."""
     before = state.tested_with.get() or f"mix:{state.mix_name.get()}"
@@ -33,7 +27,7 @@ def actions() -> None:
         _("Score with"),
         scorers,
         index=index,
-        format_func=told,
+        format_func=request_draft.scorer_label,
         label_visibility="collapsed",
         width=260,
         key="score_with",
@@ -63,10 +57,12 @@ with ask:
             key="request_examples",
         )
         if chosen:
-            drafts.replace(draft, {"text": examples.requests()[chosen]})
+            told = _("{example} took the place of the request.", example=request_draft.example_label(chosen))
+            undo.replace(told, (draft, {"text": examples.requests()[chosen]}))
             st.rerun()
 
     shell.panel_head(_("Request"), read.told(text), request_actions)
+    undo.undo_line(key="replaced")
     drafts.conflict_panel(draft, lambda content: str(content.get("text", "")))
     event = code_editor(
         draft.content["text"], key="request", version=draft.epoch, label=_("Request"), language="json", height=590,
@@ -97,7 +93,12 @@ with got:
         stale = last.question != scoring.fingerprint(event.value, scorer)
         line = _("Answer to the request of {time}, before the last change") if stale else _("{time} by {scorer}")
         with st.container(key="answer_of"):
-            st.caption(fill(line, {"time": drafts.clock(last.at), "scorer": plain(told(last.result.scorer))}))
+            st.caption(
+                fill(
+                    line,
+                    {"time": drafts.clock(last.at), "scorer": plain(request_draft.scorer_label(last.result.scorer))},
+                )
+            )
         answer_panel(last, key="answer")
         earlier = state.answered_before.get()
         if last.result.error and earlier:

@@ -64,6 +64,13 @@ def test_a_completion_of_ones_own_becomes_a_row(visitor):
     box.press("Control+Enter")
     visitor.settle()
     expect(visitor.keyed("pays_1_5")).to_be_visible()
+    visitor.sees("Completion 5 earns")
+    visitor.page.reload()
+    visitor.settle()
+    expect(visitor.keyed("pays_1_5")).to_be_visible()
+    box.fill("")
+    box.press("Control+Enter")
+    visitor.settle()
 
 
 def test_the_exported_mix_file_is_that_of_the_contract(visitor):
@@ -75,6 +82,22 @@ def test_the_exported_mix_file_is_that_of_the_contract(visitor):
     mix = json.loads(waiting.value.path().read_text())
     assert [rule["name"] for rule in mix["rules"]] == ["accuracy", "format", "brevity"]
     assert mix["rules"][0] == {"name": "accuracy", "preset": "math_accuracy", "weight": 0.35}
+
+
+def test_the_form_stays_open_while_it_is_filled_in_and_its_line_follows(visitor):
+    visitor.open("compose")
+    card = visitor.keyed("card_0")
+    card.get_by_text("extract boxed").click()
+    visitor.settle()
+    field = card.get_by_role("spinbutton", name="rounding_digits")
+    field.fill("4")
+    field.press("Enter")
+    visitor.settle()
+    expect(card.get_by_text("rounding_digits 4")).to_be_visible()
+    expect(field).to_be_visible()
+    field.fill("6")
+    field.press("Enter")
+    visitor.settle()
 
 
 @pytest.mark.slow

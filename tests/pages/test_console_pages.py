@@ -37,14 +37,6 @@ def test_a_weight_in_hundredths_stays_what_was_typed(open_page):
     assert Store().load_draft("mix", "math").content["rules"][0]["weight"] == 0.7
 
 
-def test_a_rule_whose_parameters_are_not_valid_yet_says_so_and_scores_nothing(open_page):
-    page = open_page("compose")
-    page.selectbox(key="rule_add").set_value("preset:regex_match").run()
-    assert not page.exception
-    assert "pattern" in texts(page)
-    assert "Completion 1 earns" not in texts(page)
-
-
 def test_at_five_rules_no_more_can_be_added(open_page):
     page = open_page("compose")
     for _ in range(2):
