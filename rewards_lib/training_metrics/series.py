@@ -23,6 +23,8 @@ CENTRED_POINTS = 11
 """How many points of a training curve are averaged round an evaluation."""
 WHOLE_NUMBERS = 2.0**53
 """Below it a float knows its whole number exactly."""
+HUGE = 1e300
+"""Beyond it values are divided before they are summed, since their sum may be no float."""
 GAP_STEPS = 5
 """A line breaks where the next value is more than this many median steps away."""
 
@@ -53,8 +55,9 @@ class Series:
         """Mean, min, max, last and count over the steps that have a value; None where there is none."""
         if not len(self):
             return {"mean": None, "min": None, "max": None, "last": None, "n": 0}
+        huge = abs(self.values).max() > HUGE
         return {
-            "mean": float(self.values.mean()),
+            "mean": float((self.values / len(self)).sum() if huge else self.values.mean()),
             "min": float(self.values.min()),
             "max": float(self.values.max()),
             "last": float(self.values[-1]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -55,10 +56,15 @@ class MetricFinding:
             "message": self.said(),
             "series": [prefix + name for name in self.series],
             "steps": [int(step) if step % 1 == 0 else step for step in self.steps],
-            "value": self.value,
-            "threshold": self.threshold,
+            "value": _finite(self.value),
+            "threshold": _finite(self.threshold),
             "n": self.n,
             "meaning": in_language(self.meaning, "en"),
             "advice": self.advised(),
             "source": self.source,
         }
+
+
+def _finite(value: float | None) -> float | None:
+    """A number that JSON knows; a ratio of a number to nothing is none."""
+    return value if value is None or math.isfinite(value) else None

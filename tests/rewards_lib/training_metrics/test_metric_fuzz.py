@@ -10,7 +10,29 @@ from rewards_lib.training_metrics import drawn_points, read_export, report_expor
 
 CELLS = st.one_of(
     st.sampled_from(
-        ["", "-", "nan", "inf", "-inf", "1,5", '"', '""', "12%", "np.float64(1)", "1e999", "x", "0", "true"]
+        [
+            "",
+            "-",
+            "nan",
+            "inf",
+            "-inf",
+            "1,5",
+            '"',
+            '""',
+            "12%",
+            "np.float64(1)",
+            "1e999",
+            "x",
+            "0",
+            "true",
+            "12/40",
+            "1 234",
+            "−1",
+            "tensor(1)",
+            "2026-01-01 00:00:01",
+            "step 3",
+            "|",
+        ]
     ),
     st.integers(-3, 40).map(str),
     st.floats().map(str),
@@ -19,7 +41,8 @@ CELLS = st.one_of(
 NAMES = st.one_of(
     st.sampled_from([
         "step", "_step", "epoch", "run", "key", "value", "timestamp", "train/reward", "r - loss", "r - loss__MIN",
-        "r - loss__MAX", "e-loss_step", "e-loss_timestamp", "rewards/f/mean", "train/actor/pg_clipfrac", "",
+        "r - loss__MAX", "e-loss_step", "e-loss_timestamp", "time", "# step", "rewards/f/mean",
+        "train/actor/pg_clipfrac", "",
     ]),
     st.text(max_size=5),
 )  # fmt: skip
@@ -29,9 +52,11 @@ ROWS = st.lists(st.lists(CELLS, max_size=5), max_size=40)
 @st.composite
 def tables(draw):
     """Text with the bones of a table: names, cells, one of the delimiters and line ends, one of the encodings."""
-    delimiter, end = draw(st.sampled_from(",;\t")), draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    delimiter = draw(st.sampled_from([",", ";", "\t", "|", " ", "  ", "，", " | "]))
+    end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
     rows = [draw(st.lists(NAMES, min_size=1, max_size=5)), *draw(ROWS)]
-    text = end.join(delimiter.join(row) for row in rows)
+    above = draw(st.sampled_from(["", "", "", "# a, b", "sep=;", "Title", "#"]))
+    text = end.join([above] * bool(above) + [delimiter.join(row) for row in rows])
     return text.encode(draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "gb18030"])), "ignore")
 
 
