@@ -1,0 +1,67 @@
+"""Judging beside the page: started, watched, ended, and its answer taken when the page is drawn next."""
+
+from __future__ import annotations
+
+from concurrent.futures import wait
+from datetime import UTC, datetime
+from typing import Any
+
+from components import state
+from components.code_judge.draft import submission_of
+from components.functions import background
+from components.i18n import _
+from components.scoring import fingerprint
+from components.state import JudgeAnswer, OpenDraft, Remembered
+from rewards_lib.code_judge import Judgement
+from rewards_lib.code_judge.cancellation import Cancellation
+from rewards_lib.code_judge.shared import shared_judge
+from rewards_lib.contract import write_json
+from rewards_lib.errors import RewardConsoleError, boundary
+from rewards_lib.executor.stopping import StopSwitch
+
+
+def question_of(content: dict[str, Any]) -> str:
+    """What tells one submission from another."""
+    return fingerprint(write_json(content), "code judge")
+
+
+def start(draft: OpenDraft) -> None:
+    """Judge the submission in a thread of its own; what is unusable is the answer at once."""
+    if state.judging.get() is not None:
+        return
+    with boundary(lambda error: _keep(question_of(draft.content), JudgeAnswer(None, error))):
+        submission, stop = submission_of(draft.content), StopSwitch()
+
+        def judge() -> Judgement:
+            with Cancellation() as cancellation, stop.ending(cancellation.cancel):
+                return shared_judge().judge(submission, cancellation=cancellation)
+
+        state.judging.set(background.start(judge, question=question_of(draft.content), stop=stop))
+
+
+def collect(wait_seconds: float = 1.5) -> None:
+    """Take the answer of a judging that has ended; one that was just started is worth a moment's wait."""
+    work = state.judging.get()
+    if work is None:
+        return
+    if work.is_new():
+        wait([work.outcome], timeout=wait_seconds)
+    if not work.outcome.done():
+        return
+    state.judging.clear()
+    error = work.outcome.exception()
+    if error is None:
+        _keep(work.question, JudgeAnswer(work.outcome.result(), None))
+    elif isinstance(error, RewardConsoleError):
+        _keep(work.question, JudgeAnswer(None, error))
+
+
+def progress() -> None:
+    """Say that a judging is in progress, and offer to end it."""
+    work = state.judging.get()
+    if work is not None:
+        background.progress(work, _("Judging …"), _("Stop judging"), key="stop_judging")
+
+
+def _keep(question: str, answer: JudgeAnswer) -> None:
+    state.judged.set(Remembered(question, answer, datetime.now(UTC)))
