@@ -9,11 +9,13 @@ from __future__ import annotations
 import ipaddress
 import json
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -149,7 +151,7 @@ def _read(response: requests.Response, deadline: float) -> str:
 
 def _object(service: Service, status: int, text: str, retry_after: str) -> JsonObject:
     if status in _WORTH_RETRYING:
-        asked = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else None
+        asked = _seconds_asked(retry_after)
         raise _PassingFailureError(
             sentence("HTTP {status}{detail}", status=status, detail=_detail(text)), asked_seconds=asked
         )
@@ -166,6 +168,16 @@ def _object(service: Service, status: int, text: str, retry_after: str) -> JsonO
     if not isinstance(answer, dict):
         raise UpstreamError("The answer of {url} is not a JSON object.", url=shown_url(service.url))
     return answer
+
+
+def _seconds_asked(retry_after: str) -> float | None:
+    """How long ``Retry-After`` asks to wait: seconds, or the time until a date; None when it says neither."""
+    if re.fullmatch(r"\d{1,9}(?:\.\d+)?", retry_after, re.ASCII):
+        return float(retry_after)
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
 
 
 def _detail(text: str) -> str:

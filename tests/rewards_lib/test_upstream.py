@@ -2,6 +2,8 @@
 
 import socket
 import threading
+import time
+from email.utils import formatdate
 
 import pytest
 
@@ -39,6 +41,15 @@ def test_the_service_says_how_long_to_wait_up_to_a_bound():
     answers = [Reply({}, 429, {"Retry-After": "7"}), Reply({}, 503, {"Retry-After": "86400"}), Reply({})]
     _, waits, _ = asked(lambda _, number: answers[number])
     assert waits == [7, 20]
+
+
+def test_a_service_may_ask_for_seconds_with_a_fraction_or_for_a_moment():
+    soon = formatdate(time.time() + 10, usegmt=True)
+    answers = [Reply({}, 429, {"Retry-After": value}) for value in ("1.5", soon, "soon")]
+    _, waits, _ = asked(lambda _, number: (*answers, Reply({}))[number])
+    assert waits[0] == 1.5
+    assert 7 < waits[1] <= 10
+    assert 1 < waits[2] < 3
 
 
 @pytest.mark.parametrize("status", [301, 400, 401, 404, 422])

@@ -1,14 +1,18 @@
 """Presets that ask a service: keys, requests on the wire, concurrency, limits; never a made-up reward."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
-from rewards_lib.contract import Completion, Sample, ScoreState
+from rewards_lib.contract import Completion, Payload, Sample, ScoreState
 from rewards_lib.errors import InputError
+from rewards_lib.executor import Executor
+from rewards_lib.mix import mix_from_json
 from rewards_lib.presets import check_params, find_warnings
 from rewards_lib.presets.host import score_on_host
-from tests.stand_in_service import Reply, chat, stand_in
+from rewards_lib.scoring import score_payloads, without_functions
+from tests.stand_in_service import Reply, candidate_of, chat, stand_in
 
 SAMPLE = Sample(({"role": "user", "content": "What is 6 times 7?"},), {"answer": 42})
 PROGRAM = Sample(
@@ -92,6 +96,29 @@ def test_so_many_requests_run_at_once_as_concurrency_says():
     _, service = judge_scores(lambda *_: Reply({}, 400, late_seconds=0.05), *map(str, range(8)), concurrency=3)
     assert service.most_at_once == 3
     assert len(service.requests) == 8
+
+
+@pytest.mark.parametrize("preset", ["llm_judge", "sandbox_submit"])
+def test_a_batch_of_payloads_asks_at_once_and_a_failure_costs_its_own_completion(preset):
+    def answer(request, _number):
+        if "bad" in candidate_of(request):
+            return Reply({}, 400)
+        good = chat("1") if preset == "llm_judge" else Reply(ACCEPTED.body)
+        return replace(good, late_seconds=0.1)
+
+    with stand_in(answer) as service, Executor() as executor:
+        params = {"concurrency": 12, "retries": 0}
+        if preset == "llm_judge":
+            params |= {"base_url": service.url, "model": preset + service.url, "parse": "number"}
+        else:
+            params |= {"url": service.url}
+        mix = mix_from_json({"name": "m", "rules": [{"name": "asked", "preset": preset, "params": params}]})
+        sample = SAMPLE if preset == "llm_judge" else PROGRAM
+        payloads = [Payload(sample, (Completion(f"good {n}"), Completion(f"bad {n}"))) for n in range(12)]
+        results = score_payloads(mix, payloads, executor=executor, resolve=without_functions)
+    assert [result.rewards for result in results] == [(1.0, None)] * 12
+    assert 2 <= service.most_at_once <= 12
+    assert len(service.requests) == 24
 
 
 def test_a_service_that_hangs_costs_its_completions_the_limit_and_no_more():
