@@ -15,6 +15,8 @@ MARKS = {
     "error": ":red[:material/error:]", "warning": ":orange[:material/warning:]", "hint": ":gray[:material/info:]",
 }  # fmt: skip
 ORDER = ("error", "warning", "hint")
+STOP_A_RUN = ("undeclared", "reward-fn")
+"""Rules of a check whose warnings are errors of a run."""
 MAX_SHOWN = 50
 
 
@@ -39,6 +41,15 @@ def findings_list(findings: Sequence[Finding], *, key: str) -> None:
         st.caption(_("And {count} more.", count=len(findings) - MAX_SHOWN))
 
 
+def what_they_mean(findings: Sequence[Finding]) -> str:
+    """One line below the list: whether a run would stop at what was found."""
+    if not findings:
+        return _("Nothing is refused.")
+    if any(finding.rule in STOP_A_RUN for finding in findings):
+        return _("A run stops at refused lines and at what a warning names; hints stop nothing.")
+    return _("Refused lines stop a run; hints do not.")
+
+
 def in_order(findings: Sequence[Finding]) -> list[Finding]:
     """Worst first, then by line."""
     return sorted(findings, key=lambda finding: (ORDER.index(finding.severity), finding.line or 0))
@@ -46,17 +57,20 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
 
 def counts(findings: Sequence[Finding]) -> str:
     """``2 refused · 1 hint · lines 3, 12`` for the head of an editor; empty when there is nothing."""
-    refused = sum(finding.severity == "error" for finding in findings)
-    hints = len(findings) - refused
+    refused, warnings, hints = (sum(finding.severity == severity for finding in findings) for severity in ORDER)
     parts = []
     if refused:
         parts.append(f":red[:material/error: {_('{count} refused', count=refused)}]")
+    if warnings:
+        told = _("1 warning") if warnings == 1 else _("{count} warnings", count=warnings)
+        parts.append(f":orange[:material/warning: {told}]")
     if hints:
-        parts.append(f":orange[:material/warning: {_('1 hint') if hints == 1 else _('{count} hints', count=hints)}]")
+        parts.append(f":gray[:material/info: {_('1 hint') if hints == 1 else _('{count} hints', count=hints)}]")
     lines = sorted({finding.line for finding in findings if finding.line is not None})
     if lines:
         shown = ", ".join(map(str, lines[:6])) + (" …" if len(lines) > 6 else "")
-        parts.append(f":gray[{_('lines {lines}', lines=shown)}]")
+        told = _("line {line}", line=shown) if len(lines) == 1 else _("lines {lines}", lines=shown)
+        parts.append(f":gray[{told}]")
     return "  ".join(parts)
 
 

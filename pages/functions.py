@@ -4,7 +4,7 @@ import streamlit as st
 
 from components import cache, drafts, shell, state
 from components.code_editor import code_editor, current_text
-from components.findings_list import counts, findings_list, marks
+from components.findings_list import counts, findings_list, marks, what_they_mean
 from components.functions import draft as function_draft
 from components.functions import last_run, requirements, run
 from components.functions.limits import limits_panel
@@ -66,8 +66,8 @@ with result_side:
     with st.container(border=True, gap="xsmall", key="last_run"):
         told = _("sample {number} of {count}", number=state.sample_number.get(), count=len(all_samples()))
         shell.panel_head(_("Last run"), told, lambda: sample_chooser(key="functions", visible_pages=0))
-        run.progress(draft, limits_now)
-        last_run.last_run(answer, limits_now, stale=stale)
+        if not run.progress(draft, limits_now) or answer:
+            last_run.last_run(answer, limits_now, stale=stale)
     result = answer.result.result if answer else None
     findings += last_run.run_findings(result) if not stale else ()
     colour = "red" if any(one.severity == "error" for one in findings) else "orange"
@@ -86,7 +86,7 @@ with result_side:
     )
     with problems, st.container(gap=None):
         findings_list(findings, key="finding")
-        st.caption(_("Refused lines stop a run; hints do not.") if findings else _("Nothing is refused."))
+        st.caption(what_they_mean(findings))
     with logs:
         log_view(result)
     with needs:

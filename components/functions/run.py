@@ -57,12 +57,14 @@ def collect() -> None:
             state.last_runs.get()[name] = Remembered(work.question, answer, datetime.now(UTC))
 
 
-def progress(draft: OpenDraft, limits: Limits) -> None:
-    """Draw the run in progress and the button that stops it."""
+def progress(draft: OpenDraft, limits: Limits) -> bool:
+    """Draw the run in progress and the button that stops it; False when there is none."""
     work = state.runs_in_progress.get().get(draft.name)
-    if work is not None:
-        told = _("Running, {seconds:g} s at most", seconds=limits.wall_seconds)
-        background.progress(work, told, _("Stop"), key="stop_run")
+    if work is None:
+        return False
+    told = _("Running, {seconds:g} s at most", seconds=limits.wall_seconds)
+    background.progress(work, told, _("Stop"), key="stop_run")
+    return True
 
 
 def question_of(draft: OpenDraft) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components import drafts
 from components.i18n import _, explain
 from components.state import OpenDraft
 from components.theme import plain
@@ -38,34 +39,45 @@ def secrets_panel(draft: OpenDraft) -> list[str]:
     for name in (name for name in picked if name not in kept):
         st.markdown(f":orange[:material/warning:] {plain(_('{name} has no value here: a run would fail.', name=name))}")
     with st.container(horizontal=True, gap="xsmall"):
-        with st.popover(_("Set a secret"), icon=":material/key:", key="secret_form"):
-            _form(store)
-        if kept:
-            with st.popover(_("Delete one"), icon=":material/delete:", type="tertiary", key="secret_bin"):
-                _bin(store, kept)
+        if st.button(_("Set a secret …"), icon=":material/key:", key="secret_set"):
+            _set_dialog(draft, store)
+        if kept and st.button(_("Delete one …"), icon=":material/delete:", type="tertiary", key="secret_bin"):
+            _delete_dialog(store, kept)
     return picked
 
 
-def _form(store: SecretStore) -> None:
-    told = _("At least {count} characters. It is not shown again; a new value replaces it.", count=LEAST_CHARACTERS)
-    with st.form("secret_new", border=False, clear_on_submit=True):
-        name = st.text_input(_("Name"), key="secret_name", placeholder="JUDGE_API_KEY") or ""
-        value = st.text_input(
-            _("Value"), key="secret_value", type="password", autocomplete="off",
-            help=told,
-        ) or ""  # fmt: skip
-        if st.form_submit_button(_("Keep it"), type="primary"):
-            try:
-                store.keep(name.strip(), value)
-            except RewardConsoleError as error:
-                st.error(plain(explain(error)))
-                return
+def _set_dialog(draft: OpenDraft, store: SecretStore) -> None:
+    """Ask for a name and a value; what is kept here is given to this function too."""
+
+    @st.dialog(_("Set a secret"))
+    def ask() -> None:
+        st.caption(_("It is kept encrypted on this machine and not shown again; a new value replaces the one before."))
+        with st.form("secret_new", border=False):
+            name = st.text_input(_("Name"), key="secret_name", placeholder="JUDGE_API_KEY") or ""
+            value = st.text_input(
+                _("Value"), key="secret_value", type="password", autocomplete="off",
+                placeholder=_("At least {count} characters", count=LEAST_CHARACTERS),
+            ) or ""  # fmt: skip
+            if st.form_submit_button(_("Keep it"), type="primary"):
+                try:
+                    store.keep(name.strip(), value)
+                except RewardConsoleError as error:
+                    st.error(plain(explain(error)))
+                    return
+                given = {*draft.content.get("secrets", []), name.strip()}
+                drafts.replace(draft, draft.content | {"secrets": sorted(given)})
+                st.rerun()
+
+    ask()
+
+
+def _delete_dialog(store: SecretStore, kept: tuple[str, ...]) -> None:
+    @st.dialog(_("Delete a secret"))
+    def ask() -> None:
+        name = st.selectbox(_("Name"), kept, key="secret_old")
+        st.caption(_("Functions that name it fail until it is set again."))
+        if st.button(_("Delete {name}", name=name), type="primary", key="secret_delete"):
+            store.forget(name)
             st.rerun()
 
-
-def _bin(store: SecretStore, kept: tuple[str, ...]) -> None:
-    name = st.selectbox(_("Name"), kept, key="secret_old")
-    st.caption(_("Functions that name it fail until it is set again."))
-    if st.button(_("Delete {name}", name=name), key="secret_delete"):
-        store.forget(name)
-        st.rerun()
+    ask()

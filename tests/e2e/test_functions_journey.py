@@ -12,6 +12,15 @@ def reward_fn(context, sample, completions):
     return RewardFunctionResult([{value}] * len(completions), {{"given": {value}}})
 """
 RAISES = "def reward_fn(context, sample, completions):\n    return 1 / 0\n"
+SLOW = GOOD.format(value="0.625").replace("    return", "    import time\n    time.sleep(4)\n    return")
+TELLS = """import os
+from rl_types import RewardFunctionResult
+
+
+def reward_fn(context, sample, completions):
+    print(os.environ["JUDGE_KEY"])
+    return RewardFunctionResult([1.0] * len(completions), {"length": len(os.environ["JUDGE_KEY"])})
+"""
 ENDLESS = "def reward_fn(context, sample, completions):\n    while True:\n        pass\n"
 WRONG_COUNT = """from rl_types import RewardFunctionResult
 
@@ -88,6 +97,39 @@ def test_an_endless_loop_ends_at_its_limit_and_the_next_run_is_normal(functions)
     functions.sees("4 of 4 completions scored.")
 
 
+def test_a_run_is_stopped_by_a_press(functions):
+    functions.write("reward.py", ENDLESS)
+    run(functions)
+    functions.keyed("stop_run").get_by_role("button").click()
+    expect(functions.keyed("last_run")).to_contain_text("The run was stopped.")
+
+
+def test_an_edit_while_a_run_is_in_progress_keeps_its_result(functions):
+    functions.write("reward.py", SLOW)
+    run(functions)
+    expect(functions.keyed("stop_run")).to_be_visible()
+    functions.page.wait_for_timeout(300)
+    functions.editor("reward.py").click()
+    functions.page.keyboard.type("# edited")
+    expect(functions.keyed("run_facts")).to_contain_text("0.625")
+    functions.sees("before the last edit")
+
+
+def test_a_secret_is_kept_given_to_the_function_and_never_shown(functions):
+    functions.page.get_by_role("tab", name="Secrets").click()
+    functions.press("Set a secret …")
+    functions.page.get_by_role("textbox", name="Name").fill("JUDGE_KEY")
+    functions.page.get_by_role("textbox", name="Value").fill("sk-journey-0001")
+    functions.page.get_by_role("button", name="Keep it").click()
+    functions.sees("JUDGE_KEY")
+    functions.write("reward.py", TELLS)
+    run(functions)
+    expect(functions.keyed("run_facts")).to_contain_text("15")
+    functions.page.get_by_role("tab", name="Logs").click()
+    functions.sees("[secret JUDGE_KEY]")
+    assert "sk-journey-0001" not in functions.page.content()
+
+
 def test_refused_constructs_are_marked_while_typing_and_a_press_goes_to_the_line(functions):
     functions.write("reward.py", REFUSED)
     functions.sees("2 refused")
@@ -106,3 +148,5 @@ def test_a_version_is_published_and_restored(functions):
     functions.page.get_by_role("tab", name="Versions").click()
     functions.press("Restore")
     expect(functions.editor("reward.py")).to_contain_text("[0.5]")
+    functions.press("Undo")
+    expect(functions.editor("reward.py")).to_contain_text("[0.75]")
