@@ -51,8 +51,8 @@ def _system_choice() -> None:
 def _rule(settings: SimulationSettings) -> SimulationSettings:
     names = {
         Policy.SYNCHRONOUS: _("take turns"),
-        Policy.CAPACITY: _("start no more than may be trained on (AReaL)"),
-        Policy.THRESHOLD: _("a share more than between two updates (verl)"),
+        Policy.CAPACITY: _("bounded start (AReaL)"),
+        Policy.THRESHOLD: _("bounded share (verl)"),
         Policy.DISCARD: _("discard what is too old"),
         Policy.DROP_OLDEST: _("drop the oldest when full"),
     }
