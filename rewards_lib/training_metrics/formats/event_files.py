@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import struct
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ FILE_NAME = re.compile(r"events\.out\.tfevents\..*")
 MOST_ENTRIES = 20_000
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MASK = 0xA282EAD8
+_FLOAT = struct.Struct("<f")
 _NUMBER_FIELDS = {5: "f", 6: "d"}
 """Fields of a tensor that list numbers, and how each is written."""
 _DTYPES = {1: "<f4", 2: "<f8", 3: "<i4", 9: "<i8", 19: "<f2"}
@@ -41,21 +43,27 @@ def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
     """
     import numpy as np
 
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    found: dict[bytes, tuple[array[float], array[float], array[float]]] = {}
     notes: list[Sentence] = []
     for file, data in sorted(files):
-        for tag, step, value, wall in _scalars(data, file, notes):
-            found.setdefault(tag, []).append((step, value, wall))
+        for wall, step, scalars in _records(data, file, notes):
+            for tag, value in scalars:
+                if tag not in found:
+                    found[tag] = array("d"), array("d"), array("d")
+                steps, values, walls = found[tag]
+                steps.append(step)
+                values.append(value)
+                walls.append(wall)
     if not found:
         raise InputError("The event file holds no scalar.", where=name, remedy="Give the file that logged metrics.")
-    points = {}
-    for tag, rows in found.items():
-        steps, values, walls = np.array(rows).T
-        points[tag] = Points(steps, values, walls)
+    points = {
+        tag.decode("utf-8", "replace"): Points(*(np.frombuffer(one) for one in columns))
+        for tag, columns in found.items()
+    }
     numbers, _ = gather_points({"": points})
     told = sentence(
         "TensorBoard events, {files} files, {tags} tags, {points} points",
-        files=len(files), tags=len(points), points=sum(len(rows) for rows in found.values()),
+        files=len(files), tags=len(points), points=sum(len(one.steps) for one in points.values()),
     )  # fmt: skip
     return Reading(tuple(points), numbers, told, tuple(notes), x="step", clocks=frozenset({"step", "Wall time"}))
 
@@ -77,8 +85,10 @@ def event_files_below(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def _scalars(data: bytes, file: str, notes: list[Sentence]) -> Iterator[tuple[str, float, float, float]]:
-    """Yield (tag, step, value, wall time); says in ``notes`` where a file was cut."""
+def _records(
+    data: bytes, file: str, notes: list[Sentence]
+) -> Iterator[tuple[float, float, Sequence[tuple[bytes, float]]]]:
+    """Yield (wall time, step, scalars by tag) of each event; says in ``notes`` where a file was cut."""
     offset = 0
     while offset < len(data):
         if offset + 12 > len(data):
@@ -91,7 +101,7 @@ def _scalars(data: bytes, file: str, notes: list[Sentence]) -> Iterator[tuple[st
             notes.append(_broken(file, offset) if broken else _cut(file, offset))
             return
         try:
-            yield from _event(data[offset + 12 : offset + 12 + length])
+            yield _event(data[offset + 12 : offset + 12 + length])
         except (ValueError, IndexError, struct.error):
             notes.append(_broken(file, offset))
             return
@@ -111,7 +121,7 @@ def _broken(file: str, offset: int) -> Sentence:
     )
 
 
-def _event(record: bytes) -> Iterator[tuple[str, float, float, float]]:
+def _event(record: bytes) -> tuple[float, float, Sequence[tuple[bytes, float]]]:
     wall, step, summary = 0.0, 0, b""
     for number, kind, value in _fields(record):
         if number == 1 and kind == _FIXED64 and isinstance(value, bytes):
@@ -120,18 +130,41 @@ def _event(record: bytes) -> Iterator[tuple[str, float, float, float]]:
             step = value - 2**64 if value >= 2**63 else value
         elif number == 5 and isinstance(value, bytes):
             summary = value
-    for number, _, value in _fields(summary):
-        if number == 1 and isinstance(value, bytes) and (scalar := _scalar(value)):
-            yield scalar[0], float(step), scalar[1], wall
+    return wall, float(step), _plain_scalars(summary) or _scalars(summary)
 
 
-def _scalar(message: bytes) -> tuple[str, float] | None:
-    tag, number_found = "", None
+def _plain_scalars(summary: bytes) -> list[tuple[bytes, float]]:
+    """The values of a summary of short tags with plain numbers, which nearly all are, ten times as fast; else nothing.
+
+    Such a value is ``0A length 0A length tag 15 float``, both lengths below 128.
+    """
+    found, offset, size = [], 0, len(summary)
+    while offset + 9 <= size:
+        length, tag_length = summary[offset + 1], summary[offset + 3]
+        end, tag_end = offset + 2 + length, offset + 4 + tag_length
+        plain = summary[offset] == summary[offset + 2] == 0x0A and length < 0x80 > tag_length > 0
+        if not plain or end != tag_end + 5 or end > size or summary[tag_end] != 0x15:
+            return []
+        found.append((summary[offset + 4 : tag_end], _FLOAT.unpack_from(summary, tag_end + 1)[0]))
+        offset = end
+    return found if offset == size else []
+
+
+def _scalars(summary: bytes) -> list[tuple[bytes, float]]:
+    return [
+        scalar
+        for number, _, value in _fields(summary)
+        if number == 1 and isinstance(value, bytes) and (scalar := _scalar(value))
+    ]
+
+
+def _scalar(message: bytes) -> tuple[bytes, float] | None:
+    tag, number_found = b"", None
     for number, kind, value in _fields(message):
         if number == 1 and isinstance(value, bytes):
-            tag = value.decode("utf-8", "replace")
+            tag = value
         elif number == 2 and kind == _FIXED32 and isinstance(value, bytes):
-            (number_found,) = struct.unpack("<f", value)
+            (number_found,) = _FLOAT.unpack(value)
         elif number == 8 and isinstance(value, bytes):
             number_found = _tensor(value)
     return None if number_found is None or not tag else (tag, float(number_found))

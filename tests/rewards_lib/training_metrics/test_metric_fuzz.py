@@ -1,7 +1,7 @@
 """Whatever bytes arrive: an export that can be judged and drawn, or one clear error; never anything else."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewards_lib.contract import write_json
@@ -90,16 +90,19 @@ def use(data: bytes) -> None:
         drawn_points(smooth_series(line, 0.9))
 
 
+@settings(deadline=None)  # the first file loads pandas
 @given(st.binary(max_size=300))
 def test_any_bytes_give_an_export_or_one_error(data):
     use(data)
 
 
+@settings(deadline=None)  # the first file loads pandas
 @given(tables())
 def test_any_table_gives_an_export_or_one_error(data):
     use(data)
 
 
+@settings(deadline=None)  # the first file loads pandas
 @given(logs())
 def test_any_log_gives_an_export_or_one_error(data):
     use(data)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewards_lib.training_metrics.diagnostics.trends import (
@@ -76,6 +76,7 @@ def test_thirds_and_noise_of_a_smooth_curve():
     assert noise(values) < 1e-9
 
 
+@settings(deadline=None)  # the first call loads pandas
 @given(st.lists(st.floats(-5, 50), min_size=8, max_size=60).map(np.array))
 def test_every_deviation_beyond_the_limit_is_as_the_formula_says(values):
     z, _ = robust_deviations(values, 5, beyond=2)

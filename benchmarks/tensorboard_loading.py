@@ -1,0 +1,149 @@
+"""From a file of a run to its first charts: ours against TensorBoard, on the same scalars.
+
+    python benchmarks/tensorboard_loading.py [--steps 20000] [--metrics 30] [--tensorboard FOLDER]
+
+TensorBoard gets an environment of its own (``FOLDER``, made with pip where it is not there, so this needs a package
+index; default: a temporary one), writes the event files itself with its own writer, and is asked with its own fast
+loader: from the start of its process until its server gives the last point of the last metric. Ours: from the start of
+a process until the JSON of eight judged charts, out of a CSV of the same values and out of TensorBoard's event files.
+Without TensorBoard the benchmark says so and ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import venv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+ROUNDS = 3
+MOST_SECONDS = 600
+GOAL = 1 / 3
+WRITER = """
+import sys
+import csv
+from tensorboard.compat.proto import event_pb2, summary_pb2
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
+with open(sys.argv[1], newline="") as file:
+    rows = csv.reader(file)
+    names = next(rows)
+    writer = EventFileWriter(sys.argv[2])
+    for row in rows:
+        values = [summary_pb2.Summary.Value(tag=n, simple_value=float(v)) for n, v in zip(names[1:], row[1:])]
+        event = event_pb2.Event(wall_time=1.7e9 + float(row[0]), step=int(row[0]))
+        event.summary.CopyFrom(summary_pb2.Summary(value=values))
+        writer.add_event(event)
+    writer.close()
+"""
+OURS = """
+import sys
+from pathlib import Path
+from rewards_lib.training_metrics import diagnose, drawn_points, read_export, smooth_series
+run = read_export(Path(sys.argv[1])).runs[0]
+diagnose(run)
+import plotly.graph_objects as go
+for name in run.names[:8]:
+    x, y = drawn_points(smooth_series(run.series(name), 0.8))
+    go.Figure(go.Scatter(x=x, y=y)).to_json()
+"""
+
+
+def write_csv(path: Path, steps: int, metrics: int) -> list[str]:
+    """A CSV of random walks; the names of its metrics."""
+    rng = np.random.default_rng(1)
+    names = [f"train/metric_{i:02}" for i in range(metrics)]
+    frame = pd.DataFrame(np.cumsum(rng.normal(size=(steps, metrics)), axis=0), columns=names)
+    frame.insert(0, "step", np.arange(1, steps + 1))
+    frame.to_csv(path, index=False, float_format="%.6g")
+    return names
+
+
+def tensorboard_python(folder: Path) -> Path | None:
+    """The Python of an environment that holds TensorBoard, made where it is missing; None when it cannot be had."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+    has = subprocess.run([python, "-c", "import tensorboard"], capture_output=True, check=False)
+    if has.returncode:
+        done = subprocess.run([python, "-m", "pip", "install", "-q", "tensorboard"], capture_output=True, check=False)
+        if done.returncode:
+            return None
+    return python
+
+
+def seconds_of_ours(path: Path) -> float:
+    """From the start of a process to the JSON of its charts."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", OURS, str(path)], cwd=ROOT, check=True, capture_output=True)
+    return time.perf_counter() - begin
+
+
+def seconds_of_tensorboard(python: Path, logs: Path, last_tag: str, last_step: int) -> float:
+    """From the start of TensorBoard until its server gives the last step of a metric."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    begin = time.perf_counter()
+    command = [python, "-m", "tensorboard.main", "--logdir", logs, "--port", str(port), "--host", "127.0.0.1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        address = f"http://127.0.0.1:{port}/data/plugin/scalars/scalars?run=.&tag={last_tag}"
+        while time.perf_counter() - begin < MOST_SECONDS:
+            try:
+                with urllib.request.urlopen(address, timeout=30) as answer:
+                    points = json.load(answer)
+            except (urllib.error.URLError, OSError, ValueError):
+                points = []
+            if points and points[-1][1] >= last_step:
+                return time.perf_counter() - begin
+            time.sleep(0.02)
+        return float("inf")
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def main() -> None:
+    """Write the same scalars twice, load them by turns, and print the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=20_000)
+    parser.add_argument("--metrics", type=int, default=30)
+    parser.add_argument("--tensorboard", type=Path, help="folder of an environment for TensorBoard")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        python = tensorboard_python(given.tensorboard or root / "tensorboard")
+        if python is None:
+            print("TensorBoard cannot be installed here: nothing was compared")
+            return
+        table, logs = root / "run.csv", root / "logs"
+        names = write_csv(table, given.steps, given.metrics)
+        subprocess.run([python, "-c", WRITER, table, logs], check=True)
+        (events,) = logs.iterdir()
+        taken = {"csv": [], "events": [], "tensorboard": []}
+        for _ in range(ROUNDS):
+            taken["csv"].append(seconds_of_ours(table))
+            taken["events"].append(seconds_of_ours(events))
+            taken["tensorboard"].append(seconds_of_tensorboard(python, logs, names[-1], given.steps))
+        best = {name: min(seconds) for name, seconds in taken.items()}
+        print(
+            f"{given.steps} steps x {given.metrics} metrics, from the start of the process (least of {ROUNDS}): "
+            f"TensorBoard loaded {best['tensorboard']:.2f} s; our first charts {best['csv']:.2f} s from a CSV "
+            f"({best['csv'] / best['tensorboard']:.2f} x, goal <= {GOAL:.2f}), {best['events']:.2f} s from its event "
+            f"file of {events.stat().st_size / 1e6:.0f} MB ({best['events'] / best['tensorboard']:.2f} x)"
+        )
+
+
+if __name__ == "__main__":
+    main()
