@@ -72,13 +72,14 @@ def from_content(name: str, content: JsonObject, *, version: str) -> ResolvedFun
         source=str(content.get("source", "")),
         requirements=str(content.get("requirements", "")),
         allow_hosts=tuple(content.get("allow_hosts", ())),
-        secrets=tuple((str(entry), _secret_or_none(str(entry))) for entry in content.get("secrets", ())),
+        secrets=tuple((str(entry), secret_or_none(str(entry))) for entry in content.get("secrets", ())),
     )
     limits = limits_from(content) if content.get("limits") else None
     return ResolvedFunction(source, version=f"{name} · {version}", limits=limits)
 
 
-def _secret_or_none(name: str) -> str | None:
+def secret_or_none(name: str) -> str | None:
+    """The value of a secret; None where it is not set or cannot be read."""
     try:
         return find_secret(name)
     except (NotFoundError, InputError):

@@ -24,7 +24,7 @@ from rewards_lib.contract import (
     sentence,
 )
 from rewards_lib.errors import BusyError, ExecutionError, LimitError
-from rewards_lib.executor import Executor, FunctionSource, ItemRun, Limits
+from rewards_lib.executor import Executor, FunctionRun, FunctionSource, ItemRun, Limits
 from rewards_lib.mix import Mix, Rule, mix_version
 from rewards_lib.mix_result import combine
 from rewards_lib.presets import find_preset, worker
@@ -71,10 +71,14 @@ def score_payload(
     faults are values of the result. Raises InputError or NotFoundError when a rule's function cannot be found.
     """
     started = time.perf_counter()
-    bench = _Bench.of(mix, resolve, executor, limits)
+    bench = _Bench.of(mix, resolve)
     presets = _score_presets(bench.worker_rules, payload, executor, limits or Limits())
     [asked] = _ask_services(bench.host_rules, [payload])
-    return bench.result(payload, presets | asked, started)
+    own = {
+        name: executor.run_function(found.source, payload, limits=limits or found.limits)
+        for name, found in bench.functions.items()
+    }
+    return bench.result(payload, presets | asked, own, started)
 
 
 def score_payloads(
@@ -85,17 +89,21 @@ def score_payloads(
     resolve: FunctionResolver,
     limits: Limits | None = None,
 ) -> list[MixResult]:
-    """Score many payloads: all presets over all of them in one worker, each function once for each payload.
+    """Score many payloads: all presets over all of them in one worker, each function over all of them in another.
 
     Returns one result for each payload, in order, equal to what ``score_payload`` gives but for the reasons of scored
     completions, which are left out. Raises as ``score_payload`` does.
     """
-    bench = _Bench.of(mix, resolve, executor, limits)
+    bench = _Bench.of(mix, resolve)
     batch = _score_presets_of_many(bench.worker_rules, payloads, executor, limits or Limits())
     asked = _ask_services(bench.host_rules, payloads)
+    runs = {
+        name: executor.run_functions(found.source, payloads, limits=limits or found.limits)
+        for name, found in bench.functions.items()
+    }
     return [
-        bench.result(payload, presets | answers, time.perf_counter())
-        for payload, presets, answers in zip(payloads, batch, asked, strict=True)
+        bench.result(payload, presets | answers, {name: own[place] for name, own in runs.items()}, time.perf_counter())
+        for place, (payload, presets, answers) in enumerate(zip(payloads, batch, asked, strict=True))
     ]
 
 
@@ -107,15 +115,12 @@ class _Bench:
     functions: Mapping[str, ResolvedFunction]
     """By rule."""
     version: str
-    executor: Executor
-    limits: Limits | None
-    """The caller's; None leaves each function its own."""
 
     @classmethod
-    def of(cls, mix: Mix, resolve: FunctionResolver, executor: Executor, limits: Limits | None) -> _Bench:
+    def of(cls, mix: Mix, resolve: FunctionResolver) -> _Bench:
         functions = {rule.name: resolve(rule) for rule in mix.rules if rule.function is not None}
         version = mix_version(mix, {name: found.sha256 for name, found in functions.items()})
-        return cls(mix, functions, version, executor, limits)
+        return cls(mix, functions, version)
 
     @property
     def worker_rules(self) -> list[Rule]:
@@ -125,11 +130,13 @@ class _Bench:
     def host_rules(self) -> list[Rule]:
         return [rule for rule in self.mix.rules if rule.preset and find_preset(rule.preset).runs_on == "host"]
 
-    def result(self, payload: Payload, presets: Mapping[str, RuleResult], started: float) -> MixResult:
-        """Run the functions over a payload, and put them and the presets' results together."""
+    def result(
+        self, payload: Payload, presets: Mapping[str, RuleResult], runs: Mapping[str, FunctionRun], started: float
+    ) -> MixResult:
+        """Put the results of the presets and the runs of the functions over a payload together, both by rule."""
         rules = tuple(
             presets[rule.name] if rule.function is None
-            else _score_function(rule, self.functions[rule.name], payload, self.executor, self.limits)
+            else _function_result(rule, self.functions[rule.name], runs[rule.name])
             for rule in self.mix.rules
         )  # fmt: skip
         result = combine(rules, version=self.version)
@@ -298,10 +305,7 @@ def _mean_metrics(scores: Sequence[Score]) -> dict[str, float]:
 # --- functions -----------------------------------------------------------------------------------------------------
 
 
-def _score_function(
-    rule: Rule, function: ResolvedFunction, payload: Payload, executor: Executor, limits: Limits | None
-) -> RuleResult:
-    run = executor.run_function(function.source, payload, limits=limits or function.limits)
+def _function_result(rule: Rule, function: ResolvedFunction, run: FunctionRun) -> RuleResult:
     return RuleResult(
         name=rule.name,
         weight=float(rule.weight),

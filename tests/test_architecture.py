@@ -39,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
     "loaded_mix": {"publishing", "function_sources", "scoring", "mix", "payloads", "executor", "store"},
     "publishing": {"function_sources", "scoring", "mix", "executor", "store"},
     "rollouts": {"scoring", "mix", "presets", "payloads", "executor", "extraction"},
-    "jobs": {"rollouts", "scoring", "mix", "executor", "store"},
+    "jobs": {"rollouts", "scoring", "mix", "executor", "store", "function_sources"},
     "agentic": {"rollouts"},
     "practice": {"executor"},
     "regression_cases": {"scoring", "mix", "executor", "payloads", "rollouts", "store"},

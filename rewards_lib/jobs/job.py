@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from rewards_lib.contract import JsonObject, Sentence
+from rewards_lib.function_sources import secret_or_none
 from rewards_lib.mix import Mix, mix_from_json, mix_to_json
 from rewards_lib.rollouts import ColumnMap
 from rewards_lib.rollouts.worker_process import pack_functions, unpack_functions
@@ -55,7 +56,7 @@ class JobRequest:
         return {
             "kind": self.kind, "source": str(self.source), "title": self.title,
             "mix": mix_to_json(self.mix) if self.mix else None, "mix_label": self.mix_label,
-            "functions": pack_functions(self.functions), "format_name": self.format_name,
+            "functions": pack_functions(_without_secrets(self.functions)), "format_name": self.format_name,
             "columns": asdict(self.columns) if self.columns else None, "workers": self.workers,
             "keep_going": self.keep_going, "samples": self.samples, "of": self.of,
         }  # fmt: skip
@@ -65,7 +66,7 @@ class JobRequest:
         """Read what ``to_json`` wrote."""
         return cls(
             row["kind"], Path(row["source"]), row["title"], mix_from_json(row["mix"]) if row["mix"] else None,
-            row["mix_label"], unpack_functions(row["functions"]), row["format_name"],
+            row["mix_label"], _with_secrets(unpack_functions(row["functions"])), row["format_name"],
             ColumnMap(**row["columns"]) if row["columns"] else None, row["workers"], row["keep_going"],
             row["samples"], row["of"],
         )  # fmt: skip
@@ -139,6 +140,27 @@ class Job:
         if "started_done" in event:  # the clock of the rate starts with the first chunk: reading is no scoring
             moved = replace(moved, started_done=event["started_done"], started_at=datetime.now(UTC))
         return moved
+
+
+def _without_secrets(functions: Mapping[str, ResolvedFunction]) -> dict[str, ResolvedFunction]:
+    """The functions with the names of their secrets alone: a request is written to the disk."""
+    return {
+        name: replace(
+            found, source=replace(found.source, secrets=tuple((own, None) for own, _ in found.source.secrets))
+        )
+        for name, found in functions.items()
+    }
+
+
+def _with_secrets(functions: Mapping[str, ResolvedFunction]) -> dict[str, ResolvedFunction]:
+    """The functions with the values that their secrets have now."""
+    return {
+        name: replace(
+            found,
+            source=replace(found.source, secrets=tuple((own, secret_or_none(own)) for own, _ in found.source.secrets)),
+        )
+        for name, found in functions.items()
+    }
 
 
 def pack_sentence(told: Sentence | None) -> JsonObject | None:

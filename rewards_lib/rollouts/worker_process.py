@@ -134,7 +134,7 @@ def _answer(scorer: ChunkScorer, chunk: list[list[Any]]) -> JsonObject:
 
 
 def pack_functions(functions: Mapping[str, ResolvedFunction]) -> JsonObject:
-    """Write resolved functions as JSON for another process; ``unpack_functions`` reads them."""
+    """Write resolved functions as JSON for another process, their secrets included: for a pipe, never for a disk."""
     return {
         name: [asdict(found.source), found.version, asdict(found.limits) if found.limits else None]
         for name, found in functions.items()
@@ -145,7 +145,10 @@ def unpack_functions(rows: Mapping[str, Any]) -> dict[str, ResolvedFunction]:
     """Read what ``pack_functions`` wrote."""
     return {
         name: ResolvedFunction(
-            FunctionSource(**(source | {"allow_hosts": tuple(source["allow_hosts"])})),
+            FunctionSource(
+                **source
+                | {"allow_hosts": tuple(source["allow_hosts"]), "secrets": tuple(map(tuple, source.get("secrets", ())))}
+            ),
             version,
             Limits(**limits) if limits else None,
         )

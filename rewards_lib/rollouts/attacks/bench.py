@@ -14,7 +14,7 @@ from rewards_lib.contract import Completion, Json, MixResult, Payload, Sample
 from rewards_lib.executor import Executor, Limits
 from rewards_lib.mix import Mix
 from rewards_lib.presets import find_preset
-from rewards_lib.scoring import FunctionResolver, score_payloads
+from rewards_lib.scoring import FunctionResolver, score_payload, score_payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,22 @@ class Bench:
         """Score each group in one call; what each completion earned, in order. Nothing is remembered."""
         payloads = [Payload(sample, tuple(map(Completion, completions))) for sample, completions in groups]
         results = score_payloads(self.mix, payloads, executor=self.executor, resolve=self.resolve, limits=self.limits)
+        return [[_earned(result, place) for place in range(len(result.rewards))] for result in results]
+
+    def score_apart(self, groups: Sequence[tuple[Sample, Sequence[Json]]]) -> list[list[Earned]]:
+        """Score each group as a trainer's request: in a process of its own, with whatever chance it finds there.
+
+        A batch gives each group the same random numbers each time, which would hide a reward that rolls dice.
+        """
+        if all(rule.function is None for rule in self.mix.rules):
+            return self.score_groups(groups)
+        results = [
+            score_payload(
+                self.mix, Payload(sample, tuple(map(Completion, completions))), executor=self.executor,
+                resolve=self.resolve, limits=self.limits,
+            )
+            for sample, completions in groups
+        ]  # fmt: skip
         return [[_earned(result, place) for place in range(len(result.rewards))] for result in results]
 
     def learn(self, wanted: Iterable[tuple[Sample, Json]]) -> None:

@@ -26,7 +26,7 @@ def run_checks(bench: Bench, groups: Sequence[Sequence[Rollout]], *, repeats: in
     first = bench.score_groups(calls)
     seconds = time.perf_counter() - started
     count = sum(len(group) for group in groups)
-    again = [bench.score_groups(calls) for _ in range(repeats)]
+    again = [bench.score_apart(calls) for _ in range(repeats)]
     backwards = [found[::-1] for found in bench.score_groups([(sample, rows[::-1]) for sample, rows in calls])]
     checks = [
         _same("deterministic", groups, first, *again),
