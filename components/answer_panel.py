@@ -7,7 +7,7 @@ import streamlit as st
 from components.findings_list import findings_list
 from components.i18n import _
 from components.log_view import log_view
-from components.result_table import result_table, rule_table
+from components.result_table import completion_detail, result_table, rule_table
 from components.shell import show_failure, show_result_error
 from components.state import Answer, Remembered
 from components.theme import TIER_COLOURS, duration
@@ -21,7 +21,7 @@ def badges(result: MixResult) -> str:
     parts = [
         f":green-badge[:material/check: {_('success')}]" if good else f":red-badge[:material/close: {_('failure')}]",
         f":gray-badge[{duration(result.duration_ms)}]",
-        f":gray-badge[{_('draft')} {result.mix_version[:6]}]",
+        f":gray-badge[{result.mix_version[:6]}]",
     ]
     if result.isolation:
         colour = TIER_COLOURS[result.isolation.tier]
@@ -57,7 +57,9 @@ def answer_panel(answer: Remembered[Answer], *, key: str) -> None:
     if result.error:
         show_result_error(result)
     st.markdown(f"**{_('By completion')}**")
-    result_table(result, answer.result.texts, key=f"{key}_completions", why=True)
+    texts = answer.result.texts
+    selected = result_table(result, texts, key=f"{key}_completions_{answer.question[:8]}")
+    completion_detail(result, selected, texts[selected], key=f"{key}_detail")
     st.markdown(f"**{_('By rule')}**")
     rule_table(result, key=f"{key}_rules")
     if result.findings:

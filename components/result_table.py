@@ -21,14 +21,14 @@ NARROW_FROM = 4
 """With so many rules a cell holds only what the rule adds to the sum, so that no column is cut off."""
 
 
-def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected: int = 0, why: bool = False) -> int:
+def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected: int = 0) -> int:
     """Draw one row a completion and return the index of the selected one.
 
-    ``texts`` are the completions, in order. With ``why`` the reasons stand in a last column and no row is selected.
+    ``texts`` are the completions, in order.
     """
     columns = rule_columns(result)
     is_narrow = len(columns) >= NARROW_FROM
-    rows = table_rows(result, texts, why=why)
+    rows = table_rows(result, texts)
     scored = [reward for reward in result.rewards if reward is not None]
     high, low = max([*scored, 0.0]), min([*scored, 0.0])
     state = st.dataframe(
@@ -37,7 +37,9 @@ def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected:
         row_height=32,
         key=key,
         placeholder=UNSCORED,
-        **({} if why else _selection(min(selected, len(rows) - 1))),
+        on_select="rerun",
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [min(selected, len(rows) - 1)]}},
         column_config={
             "#": st.column_config.TextColumn(width=30),
             "completion": st.column_config.TextColumn(_("completion"), width=84 if is_narrow else 114),
@@ -47,20 +49,11 @@ def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected:
             if scored
             else st.column_config.TextColumn(_("reward"), width=80),
             **{name: st.column_config.TextColumn(alignment="right", width=66 if is_narrow else 92) for name in columns},
-            "why": st.column_config.TextColumn(_("why"), width=260),
         },
         alt=_("What each of {count} completions earns by rule and in total", count=len(rows)),
     )
-    chosen = [] if why else state.selection.rows
+    chosen = state.selection.rows
     return int(chosen[0]) if chosen else min(selected, len(rows) - 1)
-
-
-def _selection(row: int) -> dict[str, Any]:
-    return {
-        "on_select": "rerun",
-        "selection_mode": "single-row",
-        "selection_default": {"selection": {"rows": [row]}},
-    }
 
 
 def rule_columns(result: MixResult) -> list[str]:
@@ -70,18 +63,15 @@ def rule_columns(result: MixResult) -> list[str]:
     return [f"{rule.name} × {number(rule.weight)}" for rule in result.rules]
 
 
-def table_rows(result: MixResult, texts: Sequence[str], *, why: bool) -> list[dict[str, Any]]:
+def table_rows(result: MixResult, texts: Sequence[str]) -> list[dict[str, Any]]:
     """The table as rows of cells; a completion without a reward has none, not 0."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for index, text in enumerate(texts):
         cells = {
             head: rule_cell(rule, rule.scores[index], only_part=len(result.rules) >= NARROW_FROM)
             for head, rule in zip(rule_columns(result), result.rules, strict=True)
         }
-        row: dict[str, Any] = {"#": str(index + 1), "completion": tail(text), "reward": result.rewards[index], **cells}
-        if why:
-            row["why"] = "; ".join(dict.fromkeys(say(rule.scores[index].why) for rule in result.rules))
-        rows.append(row)
+        rows.append({"#": str(index + 1), "completion": tail(text), "reward": result.rewards[index], **cells})
     return rows
 
 

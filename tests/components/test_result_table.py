@@ -16,14 +16,19 @@ RESULT = combine([accuracy, form], version="7f3a")
 
 
 def test_a_cell_shows_the_reward_and_what_the_weight_makes_of_it():
-    rows = result_table.table_rows(RESULT, ["a", "b", "c"], why=False)
+    rows = result_table.table_rows(RESULT, ["a", "b", "c"])
     assert [row["accuracy × 0.35"] for row in rows] == ["1 → 0.35", "—", "abstains"]
     assert [row["reward"] for row in rows] == [0.45, None, -0.05]
 
 
-def test_the_reasons_stand_in_the_row_when_asked_for():
-    rows = result_table.table_rows(RESULT, ["a", "b", "c"], why=True)
-    assert "line 17 met the name x" in rows[1]["why"]
+def test_with_many_rules_a_cell_holds_what_the_rule_adds_and_its_head_the_name_alone():
+    rows = result_table.table_rows(combine([accuracy, form, accuracy, form], version="7f3a"), ["a", "b", "c"])
+    assert rows[0]["format"] == "0.1"
+    assert rows[1]["accuracy"] == "—"
+
+
+def test_the_reason_of_a_score_stands_in_its_line():
+    assert "line 17 met the name x" in result_table.reason_line(accuracy, 0, accuracy.scores[1])
 
 
 def test_the_sum_names_every_term_and_an_unscored_completion_says_which_rule_failed():
