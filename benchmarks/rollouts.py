@@ -1,6 +1,6 @@
 """Scoring files of rollouts: workers, memory, cost, and the same bytes; everything in one run.
 
-    python benchmarks/rollouts.py [--full]
+    python benchmarks/rollouts.py [--full | --small]
 
 Prints one line a measure with its goal. ``--full`` goes up to 1,000,000 rollouts instead of 100,000. Figures of workers
 need two free cores. Nothing is fetched; files are made in a temporary folder.
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 FIVE = {
@@ -33,13 +34,15 @@ MATHS = {"name": "maths", "rules": [{"name": "accuracy", "preset": "math_accurac
 TEXT = {"name": "text", "rules": [{"name": "has", "preset": "contains"}]}
 OWN = {"name": "own", "rules": [{"name": "own", "function": "own.py"}]}
 OWN_SOURCE = """
-import re
+from difflib import SequenceMatcher
 from rl_types import RewardFunctionResult
 
 def reward_fn(context, sample, completions):
-    found = [re.findall(r"-?\\d+", c["messages"][-1]["content"]) for c in completions]
-    return RewardFunctionResult([float(bool(one) and one[-1] == sample["extra"]["answer"]) for one in found])
+    truth = "so the answer is " + sample["extra"]["answer"]
+    texts = [c["messages"][-1]["content"] for c in completions]
+    return RewardFunctionResult([round(SequenceMatcher(None, text * 6, truth).ratio(), 6) for text in texts])
 """
+"""Costs about a millisecond a completion, as rewards that look at a text do."""
 
 
 def make_rollouts(path: Path, count: int) -> Path:
@@ -82,7 +85,7 @@ sys.exit(status)
 
 
 def plain_loop(rollouts: Path) -> float:
-    """Seconds that the bare function takes over the same groups, reading included, without any isolation."""
+    """Seconds of a loop that reads the same file, calls the bare function and writes the rewards, with no isolation."""
     import types
 
     stand_in = types.ModuleType("rl_types")
@@ -94,17 +97,78 @@ def plain_loop(rollouts: Path) -> float:
     with rollouts.open() as file:
         for row in map(json.loads, file):
             groups.setdefault(row["group"], []).append(row)
-    for rows in groups.values():
-        texts = [{"messages": [{"role": "assistant", "content": row["completion"]}]} for row in rows]
-        namespace["reward_fn"]({}, rows[0]["sample"], texts)
+    with rollouts.with_suffix(".plain").open("w") as out:
+        for rows in groups.values():
+            texts = [{"messages": [{"role": "assistant", "content": row["completion"]}]} for row in rows]
+            for row, reward in zip(rows, namespace["reward_fn"]({}, rows[0]["sample"], texts), strict=True):
+                out.write(json.dumps(row | {"reward": reward}) + "\n")
     return time.perf_counter() - started
+
+
+def reading_ratio(rollouts: Path) -> float:
+    """CPU time of reading a file as rollouts against ``json.loads`` of its lines; least of three turns."""
+    from rewards_lib.rollouts import open_rollouts
+
+    def plain() -> None:
+        with rollouts.open() as file:
+            for line in file:
+                json.loads(line)
+
+    def ours() -> None:
+        for _ in open_rollouts(rollouts):
+            pass
+
+    return min(map(cpu_seconds, [ours] * 3)) / min(map(cpu_seconds, [plain] * 3))
+
+
+def analysis_ratio(rewards: int = 1_000_000) -> float:
+    """CPU time of summing up that many rewards against one numpy pass that computes the groups' means."""
+    import numpy as np
+
+    from rewards_lib.rollouts import RewardTable
+    from rewards_lib.rollouts.group_statistics import group_table
+
+    chance = np.random.default_rng(1)
+    values, group_of = chance.integers(0, 2, rewards).astype(float), np.arange(rewards) // 8
+    nothing = np.full(rewards, np.nan)
+    table = RewardTable(values, group_of, tuple(map(str, range(rewards // 8))), {}, {}, nothing, np.arange(rewards))
+    one = min(cpu_seconds(lambda: np.bincount(group_of, values) / np.bincount(group_of)) for _ in range(3))
+    return min(cpu_seconds(lambda: group_table(table, right=0.5)) for _ in range(3)) / one
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """CPU seconds of this process."""
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
+
+
+def killed_and_resumed(folder: Path, rollouts: Path) -> str:
+    """The digest of a run that was killed in the middle and then resumed."""
+    (folder / "mix.json").write_text(json.dumps(FIVE))
+    out = folder / "killed.jsonl"
+    command = [
+        sys.executable, "-m", "rewards_lib", "score", "--mix", str(folder / "mix.json"), "--rollouts", str(rollouts),
+        "--out", str(out), "--workers", "2", "--resume",
+    ]  # fmt: skip
+    quiet = {"cwd": Path(__file__).parents[1], "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    running = subprocess.Popen(command, **quiet)
+    while running.poll() is None and (not out.exists() or out.stat().st_size < 1_000_000):
+        time.sleep(0.01)
+    running.kill()
+    running.wait()
+    subprocess.run(command, check=True, **quiet)
+    with out.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def main() -> None:
     """Measure, and print what was found beside what was wanted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="up to 1,000,000 rollouts")
-    sizes = [10_000, 100_000, 1_000_000] if parser.parse_args().full else [10_000, 100_000]
+    parser.add_argument("--small", action="store_true", help="up to 5,000, to see that it runs")
+    options = parser.parse_args()
+    sizes = [10_000, 100_000, 1_000_000] if options.full else [1_000, 5_000] if options.small else [10_000, 100_000]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files = {size: make_rollouts(folder / f"{size}.jsonl", size) for size in sizes}
@@ -124,8 +188,11 @@ def main() -> None:
         print(f"two workers against one on {sizes[1]}: x {seconds[sizes[1]] / both:.2f}, goal >= 1.6 on two free cores")
         same = digest == digests[sizes[1]] == score(folder, FIVE, files[sizes[1]], workers=4)[2]
         print(f"the same bytes from 1, 2 and 4 workers: {same}")
+        print(f"the same bytes after a kill and a resume: {killed_and_resumed(folder, files[sizes[1]]) == digest}")
         own = score(folder, OWN, files[first])[0]
         print(f"custom function on {first}: x {own / plain_loop(files[first]):.2f} of a plain loop, goal <= 1.15")
+        print(f"reading {first}: x {reading_ratio(files[first]):.2f} of json.loads, goal <= 2")
+        print(f"groups of 1,000,000 rewards: x {analysis_ratio():.2f} of one pass of numpy, goal <= 3")
     print(f"peak of this script: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 

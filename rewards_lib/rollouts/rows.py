@@ -116,7 +116,7 @@ def _line_rows(stream: IO[bytes]) -> Iterator[Row | BadRow]:
 
 def _decoded(number: int, data: bytes) -> Row | BadRow:
     try:
-        value = _DECODER.decode(data.decode("utf-8-sig"))  # the fast road
+        value = _fast(data.decode())
     except (ValueError, RecursionError):
         try:
             value = read_json(data)
@@ -125,6 +125,14 @@ def _decoded(number: int, data: bytes) -> Row | BadRow:
     if not isinstance(value, dict):
         return BadRow(number, sentence("The line is no object."), _start(data.decode("utf-8", "replace")))
     return number, value
+
+
+def _fast(line: str) -> Any:
+    """Read a line that begins with its value, as all lines of machines do. Raises ValueError for any other."""
+    value, end = _DECODER.raw_decode(line)
+    if line[end:].strip():
+        raise ValueError("something follows the value")
+    return value
 
 
 def _start(text: str) -> str:
