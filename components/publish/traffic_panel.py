@@ -23,7 +23,7 @@ def requests_panel(chosen: Publishable) -> None:
     def live() -> None:
         filters = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
         with filters:
-            st.markdown(f"**{_('Requests')}**  :small[:gray[{_('newest first, failures before the rest')}]]")
+            st.markdown(f"**{_('Requests')}**  :small[:gray[{_('newest first, the last failures on top')}]]")
             show = st.pills(
                 _("Show"), list(labels), default="all", required=True, format_func=labels.__getitem__,
                 label_visibility="collapsed", key="requests_shown",
@@ -40,7 +40,7 @@ def requests_panel(chosen: Publishable) -> None:
 def _table(rows: list[Row]) -> None:
     columns: dict[str, list[Any]] = {
         _("time"): [datetime.fromisoformat(row["time"]).astimezone().strftime("%H:%M:%S.%f")[:12] for row in rows],
-        _("version"): [str(row.get("version", "")).rpartition("@")[2] or "—" for row in rows],
+        _("version"): [f"v{number}" if (number := str(row.get("version", "")).rpartition("@")[2]) else "—" for row in rows],
         "n": [row.get("completions", 0) for row in rows],
         "ms": [round(float(row["ms"]), 1) for row in rows],
         _("status"): [[_word(row)] for row in rows],
@@ -92,9 +92,11 @@ def latency_chart(chosen: Publishable) -> None:
             x=places[-1], y=values[-1], text=f"{name} {values[-1]:.0f}", showarrow=False, xanchor="left", xshift=6,
             font={"color": colour, "size": 11},
         )  # fmt: skip
+    marked = 99.0
     for version in chosen.versions:
         ago = (now - version.published_at).total_seconds() / 60
-        if ago <= 30:
+        if ago <= 30 and abs(ago - marked) > 2:  # names of two in the same moments would cover each other
+            marked = ago
             figure.add_vline(x=-ago, line={"color": colours.muted, "width": 1, "dash": "dot"})
             figure.add_annotation(
                 x=-ago, y=1, yref="paper", text=f"v{version.number}", showarrow=False, yanchor="bottom",

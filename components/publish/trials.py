@@ -86,8 +86,8 @@ def load_test(chosen: Publishable) -> None:
         _("Sends what a training step sends, three times over, and says what limits: the sample of Compose.")
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        prompts = st.number_input(_("Prompts of a step"), 1, 4096, 32, key="load_prompts")
-        completions = st.number_input(_("Completions of a prompt"), 1, 256, 8, key="load_completions")
+        prompts = st.number_input(_("Prompts a step"), 1, 4096, 32, key="load_prompts")
+        completions = st.number_input(_("Completions each"), 1, 256, 8, key="load_completions")
         at_once = st.number_input(_("Requests at once"), 1, 512, 8, key="load_concurrency")
         is_busy = _is_running()
         start = st.button(

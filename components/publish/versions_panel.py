@@ -59,11 +59,11 @@ def _table(chosen: Publishable, labels: list[str]) -> list[int]:
         selection_mode="multi-row", key=f"versions_{chosen.kind}_{chosen.name}_{len(rows)}",
         alt=_("Versions of {name}", name=chosen.name),
         column_config={
-            "version": st.column_config.TextColumn(_("version"), width=64),
-            "state": st.column_config.TextColumn(_("state"), width=120),
-            "when": st.column_config.TextColumn(_("when"), width=100),
-            "note": st.column_config.TextColumn(_("note"), width=150),
-            "sha": st.column_config.TextColumn("sha256", width=80),
+            "version": st.column_config.TextColumn(_("version"), width=54),
+            "state": st.column_config.TextColumn(_("state"), width=106),
+            "when": st.column_config.TextColumn(_("when"), width=82),
+            "note": st.column_config.TextColumn(_("note"), width=112),
+            "sha": st.column_config.TextColumn("sha256", width=72),
         },
     )  # fmt: skip
     selection: Any = table
