@@ -316,10 +316,12 @@ class JudgeAnswer:
 
     judgement: Judgement | None
     error: RewardConsoleError | None
+    response: str = ""
+    """The answer that the service would give, as JSON."""
 
 
 judged: Slot[Remembered[JudgeAnswer] | None] = Slot("code_judged", _none)
-judging: Slot[InProgress[Judgement] | None] = Slot("code_judging", _none)
+judging: Slot[InProgress[JudgeAnswer] | None] = Slot("code_judging", _none)
 
 # --- Publish -------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ texts = {
     for name in ("completion", "tests")
 }
 drafts.autosave(draft, draft.content | texts)
+judging.collect(wait_seconds=0)
 pressed: dict[str, bool] = {}
 
 
@@ -61,7 +62,7 @@ with told:
         judging.start(draft)
     judging.collect()
     answer = state.judged.get()
-    shell.panel_head(_("Verdict"), drafts.clock(answer.at) if answer else "")
+    shell.panel_head(_("Verdict"), drafts.clock(answer.at) if answer else "", lambda: judging.download(answer))
     judging.progress()
     if answer is None:
         st.info(_("Press Judge, or Ctrl+Enter in an editor. The program runs confined, once for each test."))

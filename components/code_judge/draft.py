@@ -87,6 +87,7 @@ def submission_of(content: dict[str, Any]) -> Submission:
 def settings(draft: OpenDraft) -> dict[str, Any]:
     """Draw the language, the limits and the rules of comparison; returns what is chosen."""
     content, version = draft.content, draft.epoch
+    modes = {"lines": _("lines"), "tokens": _("words")}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         language = st.selectbox(
             _("Language"), list(LANGUAGES), list(LANGUAGES).index(content["language"]), width=140,
@@ -101,16 +102,13 @@ def settings(draft: OpenDraft) -> dict[str, Any]:
             _("Memory (MB)"), 16, 16_384, content["memory_mb"], 256, width=130, key=f"judge_memory_{version}"
         )
         mode = st.selectbox(
-            _("Compare"), COMPARE_MODES, COMPARE_MODES.index(content["compare"]), width=130, format_func=_mode_label,
+            _("Compare"), COMPARE_MODES, COMPARE_MODES.index(content["compare"]), width=130,
+            format_func=modes.__getitem__,
             key=f"judge_compare_{version}",
         )  # fmt: skip
         run_all = st.toggle(_("Run every test"), content["run_all"], key=f"judge_all_{version}")
     chosen = {"language": language, "seconds": seconds, "memory_mb": memory, "compare": mode, "run_all": run_all}
     return chosen | _more_rules(content, version)
-
-
-def _mode_label(mode: str) -> str:
-    return {"lines": _("lines"), "tokens": _("words")}[mode]
 
 
 def _more_rules(content: dict[str, Any], version: int) -> dict[str, Any]:

@@ -6,14 +6,16 @@ from concurrent.futures import wait
 from datetime import UTC, datetime
 from typing import Any
 
+import streamlit as st
+
 from components import state
 from components.code_judge.draft import submission_of
 from components.functions import background
 from components.i18n import _
 from components.scoring import fingerprint
 from components.state import JudgeAnswer, OpenDraft, Remembered
-from rewards_lib.code_judge import Judgement
 from rewards_lib.code_judge.cancellation import Cancellation
+from rewards_lib.code_judge.responses import submit_response
 from rewards_lib.code_judge.shared import shared_judge
 from rewards_lib.contract import write_json
 from rewards_lib.errors import RewardConsoleError, boundary
@@ -32,9 +34,10 @@ def start(draft: OpenDraft) -> None:
     with boundary(lambda error: _keep(question_of(draft.content), JudgeAnswer(None, error))):
         submission, stop = submission_of(draft.content), StopSwitch()
 
-        def judge() -> Judgement:
+        def judge() -> JudgeAnswer:
             with Cancellation() as cancellation, stop.ending(cancellation.cancel):
-                return shared_judge().judge(submission, cancellation=cancellation)
+                judgement = shared_judge().judge(submission, cancellation=cancellation)
+            return JudgeAnswer(judgement, None, write_json(submit_response(submission, judgement), indent=1))
 
         state.judging.set(background.start(judge, question=question_of(draft.content), stop=stop))
 
@@ -51,7 +54,7 @@ def collect(wait_seconds: float = 1.5) -> None:
     state.judging.clear()
     error = work.outcome.exception()
     if error is None:
-        _keep(work.question, JudgeAnswer(work.outcome.result(), None))
+        _keep(work.question, work.outcome.result())
     elif isinstance(error, RewardConsoleError):
         _keep(work.question, JudgeAnswer(None, error))
 
@@ -61,6 +64,16 @@ def progress() -> None:
     work = state.judging.get()
     if work is not None:
         background.progress(work, _("Judging …"), _("Stop judging"), key="stop_judging")
+
+
+def download(answer: Remembered[JudgeAnswer] | None) -> None:
+    """Offer the verdict as the service would answer it."""
+    known = answer.result if answer else None
+    body = "" if known is None or known.judgement is None else known.response
+    st.download_button(
+        _("Download"), body, "verdict.json", "application/json", icon=":material/download:", type="tertiary",
+        key="download_verdict", disabled=not body, on_click="ignore",
+    )  # fmt: skip
 
 
 def _keep(question: str, answer: JudgeAnswer) -> None:

@@ -74,7 +74,7 @@ def _chosen(judgement: Judgement) -> int:
     """Draw the table of the tests; the row that is looked at: the one that was clicked, else the first failure."""
     rows = [_row(outcome) for outcome in judgement.outcomes]
     event = st.dataframe(
-        pd.DataFrame(rows), hide_index=True, row_height=30, height=min(36 + 30 * len(rows), 250), key="judged_tests",
+        pd.DataFrame(rows), hide_index=True, row_height=30, height=min(32 + 30 * len(rows), 242), key="judged_tests",
         alt=_("Tests"), on_select="rerun", selection_mode="single-row",
         column_config={
             "#": st.column_config.TextColumn(width=30),
