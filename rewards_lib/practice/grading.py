@@ -98,7 +98,7 @@ def _judge(
         return _not_ended(outcomes, wrong, run, last_line)
     marks: tuple[Finding, ...] = ()
     if wrong.line is not None:
-        told = sentence("{error}", error=wrong.got)
+        told = sentence("{text}", text=wrong.got)
         marks = (Finding("error", told, rule="raised", line=wrong.line),)
     return wrong.check.says, marks
 
