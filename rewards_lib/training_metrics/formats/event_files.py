@@ -43,21 +43,20 @@ def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
     """
     import numpy as np
 
-    found: dict[bytes, tuple[array[float], array[float], array[float]]] = {}
+    found: dict[bytes, array[float]] = {}
     notes: list[Sentence] = []
     for file, data in sorted(files):
         for wall, step, scalars in _records(data, file, notes):
             for tag, value in scalars:
-                if tag not in found:
-                    found[tag] = array("d"), array("d"), array("d")
-                steps, values, walls = found[tag]
-                steps.append(step)
-                values.append(value)
-                walls.append(wall)
+                try:
+                    columns = found[tag]
+                except KeyError:
+                    columns = found[tag] = array("d")
+                columns.extend((step, value, wall))
     if not found:
         raise InputError("The event file holds no scalar.", where=name, remedy="Give the file that logged metrics.")
     points = {
-        tag.decode("utf-8", "replace"): Points(*(np.frombuffer(one) for one in columns))
+        tag.decode("utf-8", "replace"): Points(*np.frombuffer(columns).reshape(-1, 3).T.copy())
         for tag, columns in found.items()
     }
     numbers, _ = gather_points({"": points})

@@ -135,15 +135,15 @@ def gather_points(points: Mapping[str, Mapping[str, Points]]) -> tuple[Numbers, 
     names = list(dict.fromkeys(name for metrics in points.values() for name in metrics))
     blocks, labels = [], []
     for label, metrics in points.items():
-        rows, values = _rows_of(metrics)
-        block = np.full((len(names) + 2, len(rows)), np.nan)
-        block[0] = rows[:, 1]
+        steps, values = _rows_of(metrics)
+        block = np.full((len(names) + 2, len(steps)), np.nan)
+        block[0] = steps
         for name, (places, own, wall) in values.items():
             block[2 + names.index(name), places] = own
             if wall is not None:
                 block[1, places] = np.fmax(block[1, places], wall)
         blocks.append(block)
-        labels += [label] * len(rows)
+        labels += [label] * len(steps)
     together = np.concatenate(blocks, axis=1) if blocks else np.empty((len(names) + 2, 0))
     numbers = numbers_of(["step", WALL_TIME, *names], together)
     return replace(numbers, blank=tuple(name for name in numbers.blank if name != WALL_TIME)), labels
@@ -152,21 +152,27 @@ def gather_points(points: Mapping[str, Mapping[str, Points]]) -> tuple[Numbers, 
 def _rows_of(
     metrics: Mapping[str, Points],
 ) -> tuple[Floats, dict[str, tuple[NDArray[np.int64], Floats, Floats | None]]]:
-    """The rows (part, step) of one run, and for each metric its rows and values."""
+    """The step of each row of one run, and for each metric its rows, values and wall times.
+
+    A row is a step of one part; parts follow each other.
+    """
     import numpy as np
 
+    low = min((float(one.steps.min()) for one in metrics.values() if len(one.steps)), default=0.0)
+    high = max((float(one.steps.max()) for one in metrics.values() if len(one.steps)), default=0.0)
     keys = {}
     for name, one in metrics.items():
         back = one.steps[1:] < one.steps[:-1]
         part = np.concatenate(([0.0], np.cumsum(back))) if 0 < back.sum() <= MOST_RESTARTS else np.zeros(len(one.steps))
-        keys[name] = np.column_stack((part[: len(one.steps)], one.steps))
-    rows = np.unique(np.concatenate(list(keys.values())), axis=0) if keys else np.empty((0, 2))
-    # a part and a step as one number that sorts as they do
-    width = float(rows[:, 1].max() - rows[:, 1].min()) + 1 if len(rows) else 1.0
-    low = float(rows[:, 1].min()) if len(rows) else 0.0
-    order = rows[:, 0] * width + (rows[:, 1] - low)
+        # a part and a step as one number that sorts as they do
+        keys[name] = part[: len(one.steps)] * (high - low + 1) + (one.steps - low)
+    # nearly always all metrics are logged at the same steps
+    different = {key.tobytes(): key for key in keys.values()}
+    rows = np.unique(np.concatenate(list(different.values()))) if different else np.empty(0)
+    steps = np.empty(len(rows))
     found = {}
     for name, one in metrics.items():
-        places = order.searchsorted(keys[name][:, 0] * width + (keys[name][:, 1] - low)).astype("int64")
+        places = rows.searchsorted(keys[name]).astype("int64")
+        steps[places] = one.steps
         found[name] = (places, one.values, one.wall)
-    return rows, found
+    return steps, found
