@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from .module_tables import ALLOWED, hidden_reason, refused_module
+from .names import TYPE_PARAMETERS
 from .refusals import sentence
 
 _CATCHES_IMPORT_ERROR = frozenset(["ImportError", "ModuleNotFoundError", "Exception", "BaseException"])
@@ -114,5 +115,7 @@ def _bindings(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
             yield node.name, ""
         elif isinstance(node, ast.MatchMapping):
             yield node.rest or "", ""
+        elif type(node).__name__ in TYPE_PARAMETERS:
+            yield node.name, ""  # type: ignore[attr-defined]
         elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
             yield node.name or "", ""

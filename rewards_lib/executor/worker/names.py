@@ -17,53 +17,18 @@ FILE_NAME = "reward.py"
 
 _HOOK = re.compile(r"^_[a-z]+_$|^_print$|^_tmp\d+$")
 
-READ_DUNDERS = frozenset(
-    [
-        "__name__",
-        "__doc__",
-        "__qualname__",
-        "__module__",
-        "__class__",
-        "__traceback__",
-        "__cause__",
-        "__context__",
-        "__version__",
-        "__suppress_context__",
-        "__notes__",
-        "__members__",
-        "__init__",
-        "__post_init__",
-        "__new__",
-        "__call__",
-        "__str__",
-        "__repr__",
-        "__format__",
-        "__len__",
-        "__eq__",
-        "__ne__",
-        "__lt__",
-        "__le__",
-        "__gt__",
-        "__ge__",
-        "__hash__",
-        "__bool__",
-        "__enter__",
-        "__exit__",
-        "__iter__",
-        "__next__",
-        "__contains__",
-        "__getitem__",
-        "__setitem__",
-        "__delitem__",
-        "__add__",
-        "__sub__",
-        "__mul__",
-        "__truediv__",
-        "__int__",
-        "__float__",
-        "__missing__",
-    ]
-)
+_COMMON_DUNDERS = frozenset([
+    "__init__", "__post_init__", "__new__", "__call__", "__str__", "__repr__", "__format__", "__len__", "__eq__",
+    "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__bool__", "__enter__", "__exit__",
+    "__iter__", "__next__", "__contains__", "__getitem__", "__setitem__", "__delitem__", "__add__", "__sub__",
+    "__mul__", "__truediv__", "__int__", "__float__", "__missing__",
+])  # fmt: skip
+"""What a class may define and anybody may call by name: the everyday data model."""
+
+READ_DUNDERS = _COMMON_DUNDERS | frozenset([
+    "__name__", "__doc__", "__qualname__", "__module__", "__class__", "__traceback__", "__cause__",
+    "__context__", "__version__", "__suppress_context__", "__notes__", "__members__",
+])  # fmt: skip
 """Dunder attributes that may be read: none leads to a frame, a namespace or a class's relatives."""
 
 NAME_DUNDERS = frozenset(["__name__", "__doc__", "__file__"])
@@ -78,93 +43,15 @@ MODULE_NAMES = frozenset(["__all__", "__version__", "__author__", "__doc__"])
 WRITE_DUNDERS = frozenset(["__name__", "__doc__", "__qualname__"])
 """Dunder attributes that may be assigned on the author's own functions and classes."""
 
-METHODS = frozenset(
-    [
-        "__init__",
-        "__post_init__",
-        "__new__",
-        "__call__",
-        "__repr__",
-        "__str__",
-        "__format__",
-        "__bytes__",
-        "__len__",
-        "__length_hint__",
-        "__iter__",
-        "__next__",
-        "__getitem__",
-        "__setitem__",
-        "__delitem__",
-        "__contains__",
-        "__missing__",
-        "__enter__",
-        "__exit__",
-        "__aenter__",
-        "__aexit__",
-        "__aiter__",
-        "__anext__",
-        "__await__",
-        "__eq__",
-        "__ne__",
-        "__lt__",
-        "__le__",
-        "__gt__",
-        "__ge__",
-        "__hash__",
-        "__bool__",
-        "__int__",
-        "__float__",
-        "__complex__",
-        "__index__",
-        "__add__",
-        "__radd__",
-        "__iadd__",
-        "__sub__",
-        "__rsub__",
-        "__isub__",
-        "__mul__",
-        "__rmul__",
-        "__imul__",
-        "__truediv__",
-        "__rtruediv__",
-        "__itruediv__",
-        "__floordiv__",
-        "__rfloordiv__",
-        "__mod__",
-        "__rmod__",
-        "__divmod__",
-        "__pow__",
-        "__rpow__",
-        "__matmul__",
-        "__rmatmul__",
-        "__lshift__",
-        "__rshift__",
-        "__neg__",
-        "__pos__",
-        "__abs__",
-        "__and__",
-        "__rand__",
-        "__iand__",
-        "__or__",
-        "__ror__",
-        "__ior__",
-        "__xor__",
-        "__rxor__",
-        "__ixor__",
-        "__invert__",
-        "__round__",
-        "__trunc__",
-        "__floor__",
-        "__ceil__",
-        "__reversed__",
-        "__copy__",
-        "__deepcopy__",
-        "__set_name__",
-        "__get__",
-        "__set__",
-        "__fspath__",
-    ]
-)
+METHODS = _COMMON_DUNDERS | frozenset([
+    "__bytes__", "__length_hint__", "__aenter__", "__aexit__", "__aiter__", "__anext__", "__await__",
+    "__complex__", "__index__", "__radd__", "__iadd__", "__rsub__", "__isub__", "__rmul__", "__imul__",
+    "__rtruediv__", "__itruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__divmod__",
+    "__pow__", "__rpow__", "__matmul__", "__rmatmul__", "__lshift__", "__rshift__", "__neg__", "__pos__",
+    "__abs__", "__and__", "__rand__", "__iand__", "__or__", "__ror__", "__ior__", "__xor__", "__rxor__",
+    "__ixor__", "__invert__", "__round__", "__trunc__", "__floor__", "__ceil__", "__reversed__", "__copy__",
+    "__deepcopy__", "__set_name__", "__get__", "__set__", "__fspath__",
+])  # fmt: skip
 """Special methods that a class may define."""
 
 PLAIN = frozenset(
@@ -181,6 +68,9 @@ REFUSED_ATTRIBUTES = INSPECT_ATTRIBUTES | frozenset(
      "create_datagram_endpoint", "create_server", "create_unix_server", "create_unix_connection"]
 )  # fmt: skip
 """Attributes of interpreter internals, and methods that hand them out or start programs."""
+
+TYPE_PARAMETERS = frozenset(["TypeVar", "ParamSpec", "TypeVarTuple"])
+"""Nodes of ``ast`` that bind a name in brackets; before Python 3.12 there are none, hence their names."""
 
 CAREFUL_ATTRIBUTES = frozenset(["format", "format_map", "register"])
 """Attributes whose danger depends on the object: they go through the slow guard."""

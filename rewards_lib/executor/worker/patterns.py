@@ -11,6 +11,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from .names import TYPE_PARAMETERS
+
 _SELF_MATCHING = frozenset(
     ["bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"]
 )
@@ -62,6 +64,8 @@ def _bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
             yield node.name, node
         elif isinstance(node, ast.MatchMapping) and node.rest:
             yield node.rest, node
+        elif type(node).__name__ in TYPE_PARAMETERS:
+            yield node.name, node  # type: ignore[attr-defined]
 
 
 def _is_own(node: ast.AST) -> bool:

@@ -23,6 +23,7 @@ from .names import (
     NAME_DUNDERS,
     PLAIN,
     READ_DUNDERS,
+    TYPE_PARAMETERS,
     WRITE_DUNDERS,
     is_refused_attribute,
     is_reserved,
@@ -121,6 +122,8 @@ class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # Restric
                     found.add(node.name)
                 elif isinstance(node, ast.alias):
                     found.add(node.asname or node.name)
+                elif type(node).__name__ in TYPE_PARAMETERS:
+                    found.add(node.name)  # type: ignore[attr-defined]
             self._bound = frozenset(name for name in found if not name.startswith("__"))
         return self._bound
 
@@ -245,8 +248,8 @@ class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # Restric
             if not (isinstance(keyword.value, ast.Name) and keyword.value.id == "_abcmeta_"):
                 keyword.value = self.visit(keyword.value)
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
-        for parameter in getattr(node, "type_params", []):
-            self.not_allowed(parameter)
+        if hasattr(node, "type_params"):  # Python 3.12
+            node.type_params = [self.visit(parameter) for parameter in node.type_params]
         self._scopes.append(("class", node.name))
         node.body = [self.visit(statement) for statement in node.body]
         self._scopes.pop()
@@ -275,6 +278,8 @@ class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # Restric
         return self._contents(node)
 
     visit_MatchAs = visit_MatchStar = visit_MatchMapping = _named
+    visit_TypeVar = visit_ParamSpec = visit_TypeVarTuple = _named  # Python 3.12: def first[T](...), class Box[T]
+    visit_TypeAlias = _contents  # type Pair = tuple[int, int]
 
     def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
         """A class pattern reads attributes without any guard: refuse every name that could matter."""

@@ -52,10 +52,6 @@ BUILTINS: dict[str, Words] = {
 
 STATEMENTS: dict[str, Words] = {
     "TryStar": sentence("except* is not available in reward code; catch the exceptions one by one with except."),
-    "TypeAlias": sentence("The type statement is not available in reward code; write Name = SomeType."),
-    "TypeVar": sentence("Type parameters in brackets are not available in reward code; use typing.TypeVar."),
-    "ParamSpec": sentence("Type parameters in brackets are not available in reward code; use typing.ParamSpec."),
-    "TypeVarTuple": sentence("Type parameters in brackets are not available; use typing.TypeVarTuple."),
 }
 """Syntax that the policy refuses as a whole."""
 
