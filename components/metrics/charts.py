@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from components import theme
@@ -20,6 +20,8 @@ CLIP2_LIMIT = 1e-4
 CLIP_HEALTHY = 1e-2
 TRUNCATION_LIMIT = 0.3
 FEWEST_TESTS = 3
+LABEL_SHARE = 0.25
+"""About how much of a chart's width the name of a finding takes."""
 UNMARKED = ("restart", "too_short", "on_policy")
 """Findings about the whole run, which no zone in a chart would tell better."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -71,22 +73,68 @@ def chart_of(finding: MetricFinding, charts: Sequence[Chart]) -> Chart | None:
 
 
 def mark_findings(findings: Sequence[MetricFinding], charts: Sequence[Chart]) -> None:
-    """Shade in the charts the steps that findings are about; what is one step long is a line."""
-    colours, labels = theme.palette(), Counter[str]()
+    """Shade in the charts the steps that findings are about; what is one step long is a line.
+
+    Each is named where it begins, those that begin close together in one label, at the edge with more room.
+    """
+    colours = theme.palette()
+    of_chart: dict[str, list[MetricFinding]] = {}
     for finding in findings:
         chart = chart_of(finding, charts)
-        if chart is None or finding.rule in UNMARKED:
-            continue
-        begin, end = finding.steps
-        if begin == end or finding.severity == "note" or labels[chart.key]:
-            chart.figure.add_vline(x=begin, line={"color": colours.watch, "width": 1, "dash": "dash"})
+        if chart is not None and finding.rule not in UNMARKED:
+            of_chart.setdefault(chart.key, []).append(finding)
+    for chart in charts:
+        found = of_chart.get(chart.key, [])
+        for place, finding in enumerate(found):
+            begin, end = finding.steps
+            if begin == end or finding.severity == "note" or place:
+                chart.figure.add_vline(x=begin, line={"color": colours.watch, "width": 1, "dash": "dash"})
+            else:
+                chart.figure.add_vrect(x0=begin, x1=end, fillcolor=colours.bad_zone, line_width=0, layer="below")
+        _name_findings(chart, sorted(found, key=lambda finding: finding.steps[0]))
+
+
+def _name_findings(chart: Chart, found: Sequence[MetricFinding]) -> None:
+    """Write the names of findings, in the order of their first steps, into a chart."""
+    if not found:
+        return
+    colours, (first, last) = theme.palette(), chart.figure.layout.xaxis.range
+    groups: list[list[MetricFinding]] = []
+    for finding in found:
+        if groups and finding.steps[0] - groups[-1][0].steps[0] < LABEL_SHARE * (last - first):
+            groups[-1].append(finding)
         else:
-            chart.figure.add_vrect(x0=begin, x1=end, fillcolor=colours.bad_zone, line_width=0, layer="below")
+            groups.append([finding])
+    for group in groups:
+        begin = group[0].steps[0]
+        late = begin > (first + last) / 2
+        above = room_above(chart.figure, begin, (last - first) * LABEL_SHARE, late=late)
         chart.figure.add_annotation(
-            text=escape(finding.rule.replace("_", " ")), font={"size": 10, "color": colours.bad}, showarrow=False,
-            x=begin, y=0, yref="paper", xanchor="left", yanchor="bottom", xshift=2, yshift=11 * labels[chart.key],
+            text="<br>".join(escape(one.rule.replace("_", " ")) for one in group),
+            font={"size": 10, "color": colours.bad}, bgcolor=theme.tint(colours.ground, 0.85), borderpad=1,
+            align="right" if late else "left", showarrow=False, x=begin, xanchor="right" if late else "left",
+            xshift=-2 if late else 2, y=1 if above else 0, yref="paper", yanchor="top" if above else "bottom",
         )  # fmt: skip
-        labels[chart.key] += 1
+
+
+def room_above(figure: go.Figure, begin: float, width: float, *, late: bool) -> bool:
+    """Whether the curves leave more room above them than below, from a step on (``late``: up to it)."""
+    import numpy as np
+
+    near, everything = [np.empty(0)], [np.empty(0)]
+    for trace in figure.data:
+        if trace.yaxis == "y2" or trace.x is None:
+            continue
+        steps, values = (np.asarray(one, dtype="float64") for one in (trace.x, trace.y))
+        if figure.layout.yaxis.type == "log":
+            steps, values = steps[values > 0], np.log10(values[values > 0])
+        beside = (steps >= begin - width * late) & (steps <= begin + width * (not late))
+        near.append(values[beside])
+        everything.append(values)
+    drawn, inside = np.concatenate(everything), np.concatenate(near)
+    if not np.isfinite(inside).any():
+        return True
+    return bool(np.nanmax(drawn) - np.nanmax(inside) >= np.nanmin(inside) - np.nanmin(drawn))
 
 
 def charts_of_findings(
@@ -200,10 +248,10 @@ def _clipping(drawing: Drawing) -> Chart | None:
     drawing.figure.add_hrect(y0=CLIP2_LIMIT, y1=CLIP_HEALTHY, fillcolor=colours.good_zone, line_width=0, layer="below")
     if any("clipfrac2" in name for name, _series in drawing.told):
         drawing.figure.add_hline(y=CLIP2_LIMIT, line={"color": colours.series[1], "width": 1, "dash": "dot"})
-        below = _("clipfrac2 should stay below")
-        drawing.note(below, colour=colours.muted, x=0, xref="paper", y=-4, xanchor="left", yanchor="bottom")
-    small = _("log scale; zeros are not drawn") if zeros else _("log scale; healthy range shaded")
-    return drawing.chart(_("Clipping"), small, "chart_clipping", means=False)
+    small = [_("log scale, healthy range shaded")]
+    small += [_("clipfrac2 belongs below the dotted line")] * any("clipfrac2" in name for name, _series in drawing.told)
+    small += [_("zeros are not drawn")] * zeros
+    return drawing.chart(_("Clipping"), "; ".join(small), "chart_clipping", means=False)
 
 
 def _length(drawing: Drawing) -> Chart | None:
@@ -229,7 +277,10 @@ def _length(drawing: Drawing) -> Chart | None:
     drawing.figure.update_yaxes(rangemode="tozero")
     if any(trace.yaxis == "y2" for trace in drawing.figure.data):
         _add_share_axis(drawing)
-    return drawing.chart(_("Length and truncation"), _("tokens, share cut"), "chart_length", means=False)
+        small = _("tokens; share cut, in red where too many are")
+    else:
+        small = _("tokens")
+    return drawing.chart(_("Length and truncation"), small, "chart_length", means=False)
 
 
 def _add_share_axis(drawing: Drawing) -> None:
@@ -246,8 +297,6 @@ def _add_share_axis(drawing: Drawing) -> None:
     drawing.figure.add_hrect(
         y0=TRUNCATION_LIMIT, y1=1, yref="y2", fillcolor=colours.bad_zone, line_width=0, layer="below"
     )
-    told, place = _("over 30 %: too many cut"), {"x": 0, "xref": "paper", "y": TRUNCATION_LIMIT, "yref": "y2"}
-    drawing.note(told, colour=colours.bad, xanchor="left", yanchor="bottom", **place)
 
 
 def optimiser_charts(runs: Mapping[str, Run], look: Look) -> list[Chart]:

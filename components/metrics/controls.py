@@ -65,7 +65,8 @@ def _run_line(exports: Sequence[Export], runs: Mapping[str, Run]) -> str:
     if len(runs) > 1:
         return "  ".join(theme.rule_mark(index, label) for index, label in enumerate(runs))
     (run,) = runs.values()
-    told = [_("{count} steps", count=theme.count(_count_steps(run)))]
+    count = _count_steps(run)
+    told = [_("one step") if count == 1 else _("{count} steps", count=theme.count(count))]
     told += [_("restart at {step}", step=step_text(restart.step)) for restart in run.restarts[:2]]
     name = theme.plain(_short(exports[0].name))
     return f"{theme.coloured('●', 0)} **{name}** :small[:gray[{theme.plain(' · '.join(told))}]]"

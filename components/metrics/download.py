@@ -68,7 +68,7 @@ def report_head(exports: Sequence[Export], judged: Mapping[str, Judged]) -> str:
             for finding in one.findings
         )
         undone = sum(check.state == "abstained" for check in one.diagnosis.checks)
-        told = _("{passed} checks passed, {undone} could not be made.", passed=passed, undone=undone)
+        told = _("Checks passed: {passed}; could not be made: {undone}.", passed=passed, undone=undone)
         parts.append(f"<h2>{escape(label or _('Findings'))}</h2><ul>{rows}</ul><p class=small>{escape(told)}</p>")
     notes = "".join(f"<li>{escape(say(note))}</li>" for note in notes_of(exports))
     if notes:

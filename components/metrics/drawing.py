@@ -166,6 +166,8 @@ class Drawing:
 
     def _means(self) -> str:
         if len(self.told) == 1:
+            if len(self.told[0][1]) == 1:
+                return _("one value")
             return _("mean {mean} over {count} steps", **_mean_of(self.told[0][1]))
         pairs = [f"{name} {short_number(mean(shown))}" for name, shown in self.told]
         return _("means: {pairs}", pairs=", ".join(pairs))

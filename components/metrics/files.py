@@ -17,7 +17,6 @@ from components.examples import FOLDER
 from components.i18n import _
 from components.shell import show_failure
 from components.state import MetricFile
-from components.theme import number
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics import RELATIVE_TIME, ROW_NUMBER, Export, StepColumnError, read_export
 from rewards_lib.training_metrics.followed_files import followed_path, without_content
@@ -65,7 +64,7 @@ def open_exports() -> list[Export]:
     exports = []
     for file in state.metric_files.get():
         chosen = state.metric_x.get().get(file.digest)
-        told = _("Reading {name}, {size} MB ...", name=file.name, size=number(_size(file) / 1e6, 1))
+        told = _("Reading {name}, {size} ...", name=theme.plain(file.name), size=_size_text(_size(file)))
         try:
             with st.spinner(told):
                 exports.append(
@@ -98,6 +97,13 @@ def _offer_to_close(file: MetricFile) -> None:
 def _size(file: MetricFile) -> int:
     path = Path(file.path)
     return len(file.data) if not file.path else path.stat().st_size if path.is_file() else 0
+
+
+def _size_text(size: int) -> str:
+    """A size in the unit in which it is read."""
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"
 
 
 def _unreadable(path: str, error: OSError) -> InputError:

@@ -38,7 +38,7 @@ def diagnosis_list(
         with st.container(gap=None, key=f"metric_findings_{place}"):
             for number, finding in enumerate(one.findings):
                 if number == MOST_SHOWN:
-                    st.caption(_("{count} more notes, marked in the charts", count=len(one.findings) - MOST_SHOWN))
+                    st.caption(_("More notes, marked in the charts: {count}", count=len(one.findings) - MOST_SHOWN))
                     break
                 _row(finding, runs, charts, key=f"finding_{place}_{finding.rule}")
             _weights(one)
@@ -69,7 +69,7 @@ def _verdict(judged: Mapping[str, Judged]) -> None:
             _("Too few steps to judge; look at the curves."), title=_("Nothing wrong so far"), icon=":material/info:"
         )
     elif passed < FEWEST_PASSED * len(judged):
-        told = _("{count} checks could be made on these metrics, and all of them passed.", count=passed)
+        told = _("Few checks could be made on these metrics, and all of them passed: {count}.", count=passed)
         st.info(told, title=_("Little can be judged"), icon=":material/info:")
     else:
         told = _("{count} checks passed.", count=passed)
@@ -137,7 +137,8 @@ def _why(finding: MetricFinding) -> None:
     st.markdown(f"**{_('What to try')}**  \n{theme.plain(finding.advised(spoken))}")
     begin, end = (step_text(step) for step in finding.steps)
     rests = [_("rule {rule}", rule=finding.rule), _("steps {begin} to {end}", begin=begin, end=end)]
-    rests += [_("{count} points", count=finding.n)] if finding.n else []
+    if finding.n:
+        rests.append(_("one point") if finding.n == 1 else _("{count} points", count=finding.n))
     if finding.threshold is not None:
         rests.append(_("threshold {threshold}", threshold=f"{finding.threshold:.4g}"))
     st.caption(theme.plain(" · ".join(rests)))
@@ -170,7 +171,8 @@ def _checks(checks: Sequence[Check], tools: Callable[[], None] | None, *, key: s
     """How many checks passed, how many could not be made and why; the whole list behind a button."""
     passed = sum(check.state == "ok" for check in checks)
     undone = [check for check in checks if check.state == "abstained" and not check.silenced_by]
-    told = f":green[:material/check:] {_('{count} checks passed', count=passed)}"
+    count = _("One check passed") if passed == 1 else _("{count} checks passed", count=passed)
+    told = f":green[:material/check:] {count}"
     if undone:
         said = _("{count} could not be made: {why}", count=len(undone), why=missing_text(undone))
         told += f" :gray[· {theme.plain(said)}]"
