@@ -121,3 +121,17 @@ def test_the_reward_of_the_readme_earns_what_it_should():
     with Executor() as executor:
         run = executor.run_function(FunctionSource(source), payload)
     assert [score.value for score in run.scores] == [1.0, 1.0, 0.0], run.error
+
+
+def test_every_benchmark_stands_in_docs_benchmarks():
+    text = (ROOT / "docs" / "benchmarks.md").read_text()
+    assert [path.name for path in (ROOT / "benchmarks").glob("*.py") if f"`{path.name}" not in text] == []
+
+
+def test_the_page_on_the_sandbox_speaks_of_every_tier_and_names_what_exists():
+    text = (ROOT / "docs" / "sandbox.md").read_text()
+    assert "| A run cannot ... | A | B | C |" in text
+    assert "\n## How to report an escape\n" in text
+    named = set(re.findall(r"`([a-z_/]+\.py)", text)) - {"reward.py"}
+    known = {path.name for path in ROOT.glob("tests/rewards_lib/executor/*.py")}
+    assert [name for name in named if not (ROOT / name).is_file() and name not in known] == []
