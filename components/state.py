@@ -266,8 +266,8 @@ trajectory_text: Slot[tuple[str, str] | None] = Slot("trajectory_text", _none)
 """Name and text of what was opened; None means the example."""
 trajectory_place: Slot[int] = Slot("trajectory_place", int)
 """The trajectory that is looked at, by its place in the text."""
-trajectory_rewards: Slot[dict[str, float | None]] = Slot("trajectory_rewards", dict)
-"""By name: rewards that were changed to see what follows."""
+trajectory_rewards: Slot[dict[tuple[str, str], float | None]] = Slot("trajectory_rewards", dict)
+"""By group and name: rewards that were changed to see what follows."""
 trajectory_tokenizer: Slot[tuple[str, str] | None] = Slot("trajectory_tokenizer", _none)
 """Name and text of a tokenizer.json."""
 simulation: Slot[SimulationSettings] = Slot("simulation", SimulationSettings)

@@ -9,7 +9,8 @@ from components.trajectories import credit_panel, source
 from components.trajectories.buffer_panel import buffer_panel
 from components.trajectories.credit_chart import chart_words, credit_chart
 from components.trajectories.token_view import rows_of, shifted_marks, token_view
-from rewards_lib.agentic import find_group_traps, find_traps, lay_out
+from rewards_lib.agentic import find_traps, lay_out
+from rewards_lib.errors import boundary
 
 ROWS_ON_A_PAGE = 50
 
@@ -22,7 +23,7 @@ walk, buffer = st.tabs(
 )
 
 if walk.open:
-    with walk:
+    with walk, boundary(shell.show_failure):
         loaded = source.opened()
         trajectory = source.chosen(loaded)
         talk, side = st.columns([7, 4], gap="medium")
@@ -37,7 +38,7 @@ if walk.open:
         with side, st.container(border=True, gap="xsmall", key="mask_card"):
             shell.panel_head(_("What is trained on"))
             track = lay_out(trajectory, split, trained=credit_panel.trained_parts(trajectory))
-            credit_panel.trap_list([*find_traps(trajectory, track), *find_group_traps(loaded.group_of(trajectory))])
+            credit_panel.trap_list(find_traps(trajectory, track))
         with side, st.container(border=True, gap="xsmall", key="credit_card"):
             shell.panel_head(_("How the reward reaches tokens"))
             assigned = credit_panel.assign(loaded, trajectory, track)

@@ -24,6 +24,7 @@ from rewards_lib.agentic import (
     TokenTrack,
     Trajectory,
     credit_tokens,
+    find_group_traps,
     group_advantages,
 )
 from rewards_lib.contract import Finding
@@ -73,24 +74,27 @@ def trained_parts(trajectory: Trajectory) -> frozenset[Part]:
 
 def reward_of(trajectory: Trajectory) -> float | None:
     """Draw the reward, which may be changed to see what follows; an empty field is unscored."""
-    edited = state.trajectory_rewards.get()
-    value = edited.get(trajectory.name, trajectory.reward)
     reward = st.number_input(
         _("Reward of this trajectory"),
-        value=value,
+        value=trajectory.reward,
         step=0.1,
         format="%.4g",
         key=f"trajectory_reward_{trajectory.group}_{trajectory.name}",
         placeholder=_("unscored"),
+        persist_state="session",
     )
-    edited[trajectory.name] = reward
+    state.trajectory_rewards.get()[_identity(trajectory)] = reward
     return reward
+
+
+def _identity(trajectory: Trajectory) -> tuple[str, str]:
+    return trajectory.group, trajectory.name
 
 
 def group_rewards(loaded: LoadedTrajectories, trajectory: Trajectory) -> list[float | None]:
     """The rewards of the group in order, with what was changed on the page."""
     edited = state.trajectory_rewards.get()
-    return [edited.get(one.name, one.reward) for one in loaded.group_of(trajectory)]
+    return [edited.get(_identity(one), one.reward) for one in loaded.group_of(trajectory)]
 
 
 def assign(loaded: LoadedTrajectories, trajectory: Trajectory, track: TokenTrack) -> Assigned:
@@ -131,6 +135,7 @@ def assign(loaded: LoadedTrajectories, trajectory: Trajectory, track: TokenTrack
     rewards = group_rewards(loaded, trajectory)
     value = reward if quantity == "reward" else _advantage(rewards, _place(loaded, trajectory), quantity)
     st.markdown(f":small[{_told(strategy, quantity, value, rewards)}]")
+    _findings(find_group_traps(rewards))
     values = np.zeros(len(track.mask))
     if value is not None:
         try:
@@ -225,5 +230,9 @@ def trap_list(findings: Sequence[Finding]) -> None:
     """Draw the warnings, or say that there are none."""
     if not findings:
         st.markdown(f":small[:green[:material/check:] {_('No known trap in this trajectory.')}]")
+    _findings(findings)
+
+
+def _findings(findings: Sequence[Finding]) -> None:
     for finding in findings:
         st.markdown(f":small[{MARKS[finding.severity]} {plain(say(finding.message))}]")

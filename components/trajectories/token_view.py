@@ -19,6 +19,8 @@ from rewards_lib.agentic import Part, TokenTrack
 
 FOLDED_TOKENS = 300
 """A row of tool output longer than this is folded."""
+MAX_ROW_TOKENS = 3_000
+"""A longer row is cut: the numbers beside it and the chart hold all of it."""
 
 CSS = """
 .rows { display: flex; flex-direction: column; gap: 6px; color: var(--st-text-color); font-family: var(--st-font); }
@@ -104,6 +106,10 @@ def rows_of(track: TokenTrack, marks: Sequence[TokenMark]) -> list[dict[str, Any
         has_part = has_part or not is_frame
         row["tokens"] += [_cell(track, place, marks[place], largest) for place in range(stretch.start, stretch.end)]
     for row in rows:
+        left_out = len(row["tokens"]) - MAX_ROW_TOKENS
+        if left_out > 0:
+            told = _("… {count} tokens more", count=left_out)
+            row["tokens"] = [*row["tokens"][:MAX_ROW_TOKENS], [told, False, 0.0, False, told]]
         if row["kind"] == _("tool output") and len(row["tokens"]) > FOLDED_TOKENS:
             row["fold"] = _("{count} tokens, folded", count=len(row["tokens"]))
     return rows

@@ -35,13 +35,13 @@ def find_traps(trajectory: Trajectory, track: TokenTrack) -> tuple[Finding, ...]
     return tuple(sorted(found, key=lambda finding: rank[finding.severity]))
 
 
-def find_group_traps(group: Sequence[Trajectory]) -> tuple[Finding, ...]:
-    """List what is wrong with the rewards of one group; a group of one counts as a group."""
-    scored = [one.reward for one in group if one.reward is not None]
+def find_group_traps(rewards: Sequence[float | None]) -> tuple[Finding, ...]:
+    """List what is wrong with the rewards of one group, None being unscored; a group of one counts as a group."""
+    scored = [reward for reward in rewards if reward is not None]
     found: list[Finding] = []
-    if len(scored) < len(group):
+    if len(scored) < len(rewards):
         told = sentence("{count} trajectories of this group are unscored: they get no advantage.",
-                        count=len(group) - len(scored))  # fmt: skip
+                        count=len(rewards) - len(scored))  # fmt: skip
         found.append(Finding("warning", told, rule="unscored"))
     if len(scored) == 1:
         told = sentence("A group of one has nothing to compare with: verl takes the reward itself as the advantage.")

@@ -8,7 +8,7 @@ import pytest
 from components.trajectories.buffer_charts import queue_chart, staleness_chart, timeline_chart
 from components.trajectories.buffer_panel import digest_of
 from components.trajectories.credit_chart import chart_words, credit_chart
-from components.trajectories.token_view import FOLDED_TOKENS, TokenMark, rows_of, shifted_marks
+from components.trajectories.token_view import FOLDED_TOKENS, MAX_ROW_TOKENS, TokenMark, rows_of, shifted_marks
 from rewards_lib.agentic import (
     Policy,
     SimulationSettings,
@@ -53,6 +53,13 @@ def test_long_tool_output_is_folded_and_nothing_else():
     track = track_of([*TALK, {"role": "tool", "content": long}, {"role": "assistant", "content": long}])
     folds = {(row["role"], bool(row["fold"])) for row in rows_of(track, marks_of(track))}
     assert folds == {("user", False), ("assistant", False), ("tool", True)}
+
+
+def test_a_row_of_very_many_tokens_is_cut_and_says_so():
+    track = track_of([{"role": "user", "content": "x"}, {"role": "assistant", "content": "word " * 5000}])
+    row = rows_of(track, marks_of(track))[-1]
+    assert len(row["tokens"]) == MAX_ROW_TOKENS + 1
+    assert row["tokens"][-1][0].endswith("tokens more")
 
 
 def test_the_token_that_gets_most_is_tinted_most_and_a_loss_is_told_apart():

@@ -167,7 +167,7 @@ def test_any_mask_over_any_tokens_is_laid_out_and_judged(mask, tokens):
 
 def test_a_group_is_judged_by_its_rewards():
     def told(*values):
-        return [finding.rule for finding in find_group_traps([Trajectory("t", "g", value) for value in values])]
+        return [finding.rule for finding in find_group_traps(values)]
 
     assert told(1.0, 0.0) == []
     assert told(1.0) == ["group_of_one"]
