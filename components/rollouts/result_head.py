@@ -21,7 +21,7 @@ MOST_DOWNLOAD_BYTES = 100_000_000
 
 
 def result_actions(job: Job) -> None:
-    """Download the scored file; go on to Compose."""
+    """Download the scored file, change the mix, or publish it: the next step."""
     path = job.scored_path
     size = path.stat().st_size if path.exists() else 0
     name = f"{Path(job.request.title).stem}.scored.jsonl"
@@ -31,12 +31,15 @@ def result_actions(job: Job) -> None:
         disabled=not 0 < size <= MOST_DOWNLOAD_BYTES,
         help=_("The scored file lies at {path}", path=str(path)),
     )  # fmt: skip
-    if st.button(
-        _("Change the mix"), type="primary", icon=":material/arrow_forward:", icon_position="right", key="to_mix"
-    ):
-        if job.request.mix is not None:
-            state.mix_name.set(_draft_of(job))
+    if job.request.mix is None:
+        return
+    if st.button(_("Change the mix"), icon=":material/tune:", key="to_mix"):
+        state.mix_name.set(_draft_of(job))
         st.switch_page("pages/compose.py")
+    label = _("Publish {name}", name=plain(job.request.mix.name))
+    if st.button(label, type="primary", icon=":material/arrow_forward:", icon_position="right", key="to_publish"):
+        state.published_name.set(f"mix:{job.request.mix.name}")
+        st.switch_page("pages/publish.py")
 
 
 def _draft_of(job: Job) -> str | None:
