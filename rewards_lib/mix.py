@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -255,12 +256,19 @@ def mix_version(mix: Mix, function_hashes: Mapping[str, str]) -> str:
     Renaming the mix, spelling out a default or writing 1 as 1.0 does not change the version. Raises KeyError when a
     function's hash is missing.
     """
+    return _version(mix, tuple(sorted(function_hashes.items())))
+
+
+@lru_cache(maxsize=256)
+def _version(mix: Mix, function_hashes: tuple[tuple[str, str], ...]) -> str:
+    """Remembered, because checking parameters takes longer than scoring under them, and a service asks each time."""
+    hashes = dict(function_hashes)
     rows = [
         {
             "name": rule.name, "weight": weight_text(rule.weight), "allow_hosts": sorted(rule.allow_hosts),
             "preset": rule.preset and f"{rule.preset} v{find_preset(rule.preset).version}",
             "params": _canonical(check_params(rule.preset, rule.params)) if rule.preset else {},
-            "function": None if rule.preset else function_hashes[rule.name],
+            "function": None if rule.preset else hashes[rule.name],
         }
         for rule in mix.rules
     ]  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import copy
+import functools
 import os
 import time
 import weakref
@@ -256,6 +257,7 @@ class Executor:
         self.close()
 
 
+@functools.cache
 def builtin_plan() -> WorkerPlan:
     """The worker that runs our own code: it sees ``rewards_lib`` and the console's packages, read-only."""
     return WorkerPlan(

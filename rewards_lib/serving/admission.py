@@ -32,9 +32,21 @@ class Admission:
 
         Raises BusyError when too many wait already, or when it takes too long.
         """
-        if self._places.locked() and self.waiting >= self._most_waiting:
-            raise self._busy()
         started = time.perf_counter()
+        if not self._places.locked():
+            await self._places.acquire()  # at once: a timer for each request would cost more than the place
+        else:
+            await self._wait()
+        self.running += 1
+        try:
+            yield (time.perf_counter() - started) * 1000
+        finally:
+            self.running -= 1
+            self._places.release()
+
+    async def _wait(self) -> None:
+        if self.waiting >= self._most_waiting:
+            raise self._busy()
         self.waiting += 1
         try:
             await asyncio.wait_for(self._places.acquire(), self._wait_seconds)
@@ -42,12 +54,6 @@ class Admission:
             raise self._busy() from None
         finally:
             self.waiting -= 1
-        self.running += 1
-        try:
-            yield (time.perf_counter() - started) * 1000
-        finally:
-            self.running -= 1
-            self._places.release()
 
     def _busy(self) -> BusyError:
         return BusyError(

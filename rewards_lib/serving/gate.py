@@ -11,7 +11,6 @@ import ipaddress
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -117,7 +116,7 @@ class Gate:
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"), "id": request_id,
             "method": scope["method"], "path": scope["path"][:300], "http_status": status,
             "ms": round(seconds * 1000, 3), "client": client[0] if client else "",
-            **{key: round(value, 3) if isinstance(value, float) else value for key, value in asdict(facts).items()},
+            **{key: round(value, 3) if isinstance(value, float) else value for key, value in facts.items()},
         }  # fmt: skip
         row["error"] = str(row["error"])[:2_000]
         self._log.write(row)

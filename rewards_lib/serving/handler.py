@@ -48,6 +48,10 @@ class Facts:
     score_ms: float = 0.0
     queue_ms: float = 0.0
 
+    def items(self) -> list[tuple[str, str | int | float]]:
+        """Names and values, in order."""
+        return [(name, getattr(self, name)) for name in self.__slots__]
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

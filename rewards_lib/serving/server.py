@@ -84,9 +84,14 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._state = state
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 -- the signature of a handler
+        """Stop accepting and finish what is there; a second Ctrl+C does not wait for it.
+
+        uvicorn's own would raise the signal again at the end, and the process would die before it has tidied up.
+        """
         self._state.is_stopping = True
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def _configuration(application: Gate, settings: ServiceSettings) -> uvicorn.Config:

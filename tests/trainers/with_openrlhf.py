@@ -1,6 +1,6 @@
 """OpenRLHF for real, on the CPU: its single-turn executor asks the service over HTTP, and calls the exported file.
 
-Run by ``.ci/trainers`` with the trainer's Python: ``with_openrlhf.py EXPORTED_FOLDER SERVICE_URL NAME``. The engine that
+Run by ``.ci/trainers`` with the trainer's Python: ``with_openrlhf.py FOLDER SERVICE_URL NAME``. The engine that
 would write the response is replaced by one that returns the recorded one; everything behind it is OpenRLHF's.
 """
 
@@ -43,7 +43,9 @@ async def main():
             reward = got["reward"][0] if hasattr(got["reward"], "__getitem__") else got["reward"]
             assert float(reward) == request["rewards"][0], (got["reward"], request)
             scored += 1
-        print(f"OpenRLHF: {scored} responses rewarded through {address.rpartition('/')[2]}, all as the console scores them")
+        print(
+            f"OpenRLHF: {scored} responses rewarded through {address.rpartition('/')[2]}, all as the console scores them"
+        )
 
 
 def _prompt(request):

@@ -39,12 +39,24 @@ def train(reward_func):
     rows = [{"prompt": f"What is {n}/2?", "answer": str(n / 2), "extra": {"level": n}} for n in range(1, 9)]
     with tempfile.TemporaryDirectory() as folder:
         arguments = GRPOConfig(
-            output_dir=folder, max_steps=STEPS, per_device_train_batch_size=4, num_generations=4,
-            max_completion_length=12, use_cpu=True, bf16=False, report_to=[], logging_steps=1, save_strategy="no",
-            disable_tqdm=True, temperature=1.0,
+            output_dir=folder,
+            max_steps=STEPS,
+            per_device_train_batch_size=4,
+            num_generations=4,
+            max_completion_length=12,
+            use_cpu=True,
+            bf16=False,
+            report_to=[],
+            logging_steps=1,
+            save_strategy="no",
+            disable_tqdm=True,
+            temperature=1.0,
         )
         trainer = GRPOTrainer(
-            model=model(len(words)), reward_funcs=[reward_func], args=arguments, train_dataset=Dataset.from_list(rows),
+            model=model(len(words)),
+            reward_funcs=[reward_func],
+            args=arguments,
+            train_dataset=Dataset.from_list(rows),
             processing_class=words,
         )
         trainer.train()
@@ -82,8 +94,10 @@ def main():
         assert len(logged) == STEPS, logged
         assert len(asked) >= STEPS
         flat = [reward for rewards in asked for reward in rewards]
-        print(f"{way.__name__}: {STEPS} steps, {len(flat)} rewards, {sum(r is None for r in flat)} unscored, "
-              f"logged means {[round(row['reward'], 4) for row in logged]}")
+        print(
+            f"{way.__name__}: {STEPS} steps, {len(flat)} rewards, {sum(r is None for r in flat)} unscored, "
+            f"logged means {[round(row['reward'], 4) for row in logged]}"
+        )
 
 
 if __name__ == "__main__":

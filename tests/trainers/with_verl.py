@@ -31,12 +31,14 @@ def batch(words, request):
     """One rollout as verl's loop has it: tensors of ids, the ground truth and the dataset's extra_info beside them."""
     prompt, response = words("?")["input_ids"], words(request["completions"][0] or " ")["input_ids"]
     tensors = {
-        "prompts": torch.tensor([prompt]), "responses": torch.tensor([response]),
+        "prompts": torch.tensor([prompt]),
+        "responses": torch.tensor([response]),
         "attention_mask": torch.ones((1, len(prompt) + len(response)), dtype=torch.long),
     }
     extra = {key: value for key, value in request["sample"]["extra"].items() if key != "answer"}
     beside = {
-        "reward_model": [{"ground_truth": request["sample"]["extra"].get("answer")}], "data_source": ["smoke"],
+        "reward_model": [{"ground_truth": request["sample"]["extra"].get("answer")}],
+        "data_source": ["smoke"],
         "extra_info": [{**extra, "messages": request["sample"]["messages"]}],
     }
     return DataProto.from_dict(tensors, {key: np.array(value, dtype=object) for key, value in beside.items()})
