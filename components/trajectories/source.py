@@ -158,7 +158,7 @@ def _split_with_file(digest: str, texts: tuple[str, ...], _text: str) -> list[li
     """Split in a confined worker; ``digest`` stands for the file's text, which is too long to be a key."""
     item = {"tokenizer": _text, "texts": list(texts)}
     run = cache.executor().run_items(
-        "rewards_lib.agentic.tokenizers:split_with_file", [item], item_seconds=TOKENIZER_SECONDS
+        "rewards_lib.agentic.trajectories.tokenizers:split_with_file", [item], item_seconds=TOKENIZER_SECONDS
     )[0]
     if run.error is not None:
         raise InputError(

@@ -4,7 +4,6 @@ Invariant: a token that the policy did not write gets no reward. Everything take
 tensors and gives numpy arrays; nothing imports torch, and numpy comes with the first call.
 """
 
-from rewards_lib.agentic.admission import areal_capacity, verl_new_rollouts
 from rewards_lib.agentic.credit import (
     assign_advantage,
     assign_reward_kl_weighted,
@@ -15,16 +14,24 @@ from rewards_lib.agentic.group_advantage import ALGORITHMS, Algorithm, group_adv
 from rewards_lib.agentic.loss_aggregation import LossMode, aggregate_loss
 from rewards_lib.agentic.masks import build_loss_mask, mask_from_labels, shift_mask_for_clm
 from rewards_lib.agentic.rollout_buffer import AsyncRolloutBuffer, BufferClosedError, BufferCounts, Versioned
-from rewards_lib.agentic.simulation import Fate, Group, Phase, SimulatedRun, simulate
-from rewards_lib.agentic.simulation_settings import Generation, Order, Policy, SimulationSettings
-from rewards_lib.agentic.simulation_summary import Comparison, SimulationSummary, compare_with_synchronous, summarise
-from rewards_lib.agentic.systems import SYSTEMS, System, settings_of
-from rewards_lib.agentic.token_credit import Strategy, credit_tokens
-from rewards_lib.agentic.token_track import Stretch, TokenTrack, lay_out
-from rewards_lib.agentic.tokenizers import BUILT_IN, SplitTexts, TokenPiece, pieces_from, split_by_bytes, split_by_words
-from rewards_lib.agentic.trajectory import WRITTEN, LoadedTrajectories, Part, TokenRecord, Trajectory
-from rewards_lib.agentic.trajectory_files import read_trajectories
-from rewards_lib.agentic.traps import find_group_traps, find_traps
+from rewards_lib.agentic.simulator.admission import areal_capacity, verl_new_rollouts
+from rewards_lib.agentic.simulator.settings import Generation, Order, Policy, SimulationSettings
+from rewards_lib.agentic.simulator.simulation import Fate, Group, Phase, SimulatedRun, simulate
+from rewards_lib.agentic.simulator.summary import Comparison, SimulationSummary, compare_with_synchronous, summarise
+from rewards_lib.agentic.simulator.systems import SYSTEMS, System, settings_of
+from rewards_lib.agentic.trajectories.files import read_trajectories
+from rewards_lib.agentic.trajectories.token_credit import Strategy, credit_tokens
+from rewards_lib.agentic.trajectories.token_track import Stretch, TokenTrack, lay_out
+from rewards_lib.agentic.trajectories.tokenizers import (
+    BUILT_IN,
+    SplitTexts,
+    TokenPiece,
+    pieces_from,
+    split_by_bytes,
+    split_by_words,
+)
+from rewards_lib.agentic.trajectories.trajectory import WRITTEN, LoadedTrajectories, Part, TokenRecord, Trajectory
+from rewards_lib.agentic.trajectories.traps import find_group_traps, find_traps
 
 __all__ = [
     "ALGORITHMS",

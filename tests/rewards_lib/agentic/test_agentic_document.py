@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from rewards_lib.agentic import SYSTEMS, LossMode, Policy, traps
+from rewards_lib.agentic import SYSTEMS, LossMode, Policy
+from rewards_lib.agentic.trajectories import traps
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = (ROOT / "docs" / "agentic.md").read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from rewards_lib.agentic import (
     summarise,
     verl_new_rollouts,
 )
-from rewards_lib.agentic.simulation import MAX_GROUPS
+from rewards_lib.agentic.simulator.simulation import MAX_GROUPS
 from rewards_lib.errors import InputError
 
 SMALL = SimulationSettings(workers=6, group_size=2, batch=3, steps=12, queue_capacity=5)

@@ -19,8 +19,8 @@ from rewards_lib.agentic import (
     split_by_bytes,
     split_by_words,
 )
-from rewards_lib.agentic.chat_template import render
-from rewards_lib.agentic.trajectory import TokenRecord, Trajectory
+from rewards_lib.agentic.trajectories.chat_template import render
+from rewards_lib.agentic.trajectories.trajectory import TokenRecord, Trajectory
 from rewards_lib.errors import InputError
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "trajectories"
@@ -249,7 +249,7 @@ def test_a_tokenizer_json_splits_in_the_confined_worker():
     made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     item = {"tokenizer": made.to_str(), "texts": ["It is 391.", "What?"]}
     with Executor() as executor:
-        entry = "rewards_lib.agentic.tokenizers:split_with_file"
+        entry = "rewards_lib.agentic.trajectories.tokenizers:split_with_file"
         good, bad = executor.run_items(entry, [item, item | {"tokenizer": "{}"}], item_seconds=20)
     assert [[(one.text, one.id) for one in row] for row in pieces_from(good.value)] == [
         [("It", 1), (" is", 2), (" 391", 3), (".", 4)],

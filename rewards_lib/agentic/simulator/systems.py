@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewards_lib.agentic.simulation_settings import Order, Policy, SimulationSettings
+from rewards_lib.agentic.simulator.settings import Order, Policy, SimulationSettings
 from rewards_lib.contract import Sentence, sentence
 
 

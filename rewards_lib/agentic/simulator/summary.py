@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from rewards_lib.agentic.simulation import Fate, Phase, SimulatedRun, simulate, simulate_synchronously
-from rewards_lib.agentic.simulation_settings import Policy, SimulationSettings
+from rewards_lib.agentic.simulator.settings import Policy, SimulationSettings
+from rewards_lib.agentic.simulator.simulation import Fate, Phase, SimulatedRun, simulate, simulate_synchronously
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from rewards_lib.agentic.admission import areal_capacity, verl_new_rollouts
-from rewards_lib.agentic.generation_times import GenerationTimes
-from rewards_lib.agentic.simulation_settings import Order, Policy, SimulationSettings, checked
+from rewards_lib.agentic.simulator.admission import areal_capacity, verl_new_rollouts
+from rewards_lib.agentic.simulator.generation_times import GenerationTimes
+from rewards_lib.agentic.simulator.settings import Order, Policy, SimulationSettings, checked
 
 MAX_GROUPS = 30_000
 """A run is ended after so many groups: workers that drop nearly everything could go on for minutes."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rewards_lib.agentic.token_track import TokenTrack
-from rewards_lib.agentic.tokenizers import TokenPiece
-from rewards_lib.agentic.trajectory import WRITTEN, Part, Trajectory
+from rewards_lib.agentic.trajectories.token_track import TokenTrack
+from rewards_lib.agentic.trajectories.tokenizers import TokenPiece
+from rewards_lib.agentic.trajectories.trajectory import WRITTEN, Part, Trajectory
 from rewards_lib.contract import Finding, Severity, sentence
 
 _FOREIGN = {

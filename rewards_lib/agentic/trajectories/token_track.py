@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rewards_lib.agentic.chat_template import render
 from rewards_lib.agentic.masks import build_loss_mask
-from rewards_lib.agentic.tokenizers import SplitTexts, TokenPiece
-from rewards_lib.agentic.trajectory import WRITTEN, Part, TokenRecord, Trajectory
+from rewards_lib.agentic.trajectories.chat_template import render
+from rewards_lib.agentic.trajectories.tokenizers import SplitTexts, TokenPiece
+from rewards_lib.agentic.trajectories.trajectory import WRITTEN, Part, TokenRecord, Trajectory
 
 _PARTS_OF_ROLES = {
     "system": Part.SYSTEM, "user": Part.USER, "assistant": Part.ANSWER, "tool": Part.TOOL, "template": Part.TEMPLATE,

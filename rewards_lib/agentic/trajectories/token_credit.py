@@ -11,7 +11,7 @@ from rewards_lib.agentic.credit import (
     assign_reward_last_token,
     assign_reward_uniform,
 )
-from rewards_lib.agentic.token_track import TokenTrack
+from rewards_lib.agentic.trajectories.token_track import TokenTrack
 from rewards_lib.errors import InputError
 
 if TYPE_CHECKING:

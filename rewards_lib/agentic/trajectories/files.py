@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rewards_lib.agentic.masks import NOT_TRAINED
-from rewards_lib.agentic.trajectory import BadTrajectory, LoadedTrajectories, TokenRecord, Trajectory
+from rewards_lib.agentic.trajectories.trajectory import BadTrajectory, LoadedTrajectories, TokenRecord, Trajectory
 from rewards_lib.contract import JsonObject, messages_of, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts.formats import FORMATS

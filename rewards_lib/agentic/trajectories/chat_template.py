@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rewards_lib.agentic.trajectory import Part, Trajectory
+from rewards_lib.agentic.trajectories.trajectory import Part, Trajectory
 from rewards_lib.contract import JsonObject, text_of, write_json
 
 _THINK = re.compile(r"\A(\s*<think>.*?</think>\s*)(.*)\Z", re.DOTALL)

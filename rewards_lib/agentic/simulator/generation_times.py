@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rewards_lib.agentic.simulation_settings import Generation
+    from rewards_lib.agentic.simulator.settings import Generation
 
 _CHUNK = 1024
 
