@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from components import theme
 from components.i18n import _
 from components.metrics.controls import zoom_to_selection
 from components.metrics.drawing import Chart, Drawing, Look
+from components.metrics.free_space import free_level, value_at
 from rewards_lib.training_metrics import MetricFinding, Run, canonical_names, group_families, means_around
 
 CLIP2_LIMIT = 1e-4
@@ -75,7 +75,7 @@ def chart_of(finding: MetricFinding, charts: Sequence[Chart]) -> Chart | None:
 def mark_findings(findings: Sequence[MetricFinding], charts: Sequence[Chart]) -> None:
     """Shade in the charts the steps that findings are about; what is one step long is a line.
 
-    Each is named where it begins, those that begin close together in one label, at the edge with more room.
+    Each is named where it begins, those that begin close together in one label, where the curves leave room.
     """
     colours = theme.palette()
     of_chart: dict[str, list[MetricFinding]] = {}
@@ -106,35 +106,16 @@ def _name_findings(chart: Chart, found: Sequence[MetricFinding]) -> None:
         else:
             groups.append([finding])
     for group in groups:
-        begin = group[0].steps[0]
+        begin, names = group[0].steps[0], [one.rule.replace("_", " ") for one in group]
         late = begin > (first + last) / 2
-        above = room_above(chart.figure, begin, (last - first) * LABEL_SHARE, late=late)
+        reach = (last - first) * LABEL_SHARE
+        level = free_level(chart.figure, begin - reach * late, begin + reach * (not late))
         chart.figure.add_annotation(
-            text="<br>".join(escape(one.rule.replace("_", " ")) for one in group),
-            font={"size": 10, "color": colours.bad}, bgcolor=theme.tint(colours.ground, 0.85), borderpad=1,
-            align="right" if late else "left", showarrow=False, x=begin, xanchor="right" if late else "left",
-            xshift=-2 if late else 2, y=1 if above else 0, yref="paper", yanchor="top" if above else "bottom",
+            text=escape(names[0]) + (f" +{len(names) - 1}" if len(names) > 1 else ""), hovertext=", ".join(names),
+            font={"size": 10, "color": colours.bad}, bgcolor=theme.tint(colours.ground, 0.7), borderpad=1,
+            showarrow=False, x=begin, xanchor="right" if late else "left", xshift=-2 if late else 2, y=level,
+            yref="paper", yanchor="middle",
         )  # fmt: skip
-
-
-def room_above(figure: go.Figure, begin: float, width: float, *, late: bool) -> bool:
-    """Whether the curves leave more room above them than below, from a step on (``late``: up to it)."""
-    import numpy as np
-
-    near, everything = [np.empty(0)], [np.empty(0)]
-    for trace in figure.data:
-        if trace.yaxis == "y2" or trace.x is None:
-            continue
-        steps, values = (np.asarray(one, dtype="float64") for one in (trace.x, trace.y))
-        if figure.layout.yaxis.type == "log":
-            steps, values = steps[values > 0], np.log10(values[values > 0])
-        beside = (steps >= begin - width * late) & (steps <= begin + width * (not late))
-        near.append(values[beside])
-        everything.append(values)
-    drawn, inside = np.concatenate(everything), np.concatenate(near)
-    if not np.isfinite(inside).any():
-        return True
-    return bool(np.nanmax(drawn) - np.nanmax(inside) >= np.nanmin(inside) - np.nanmin(drawn))
 
 
 def charts_of_findings(
@@ -193,11 +174,12 @@ def _final_reward(drawing: Drawing) -> Chart | None:
     if drawing.best is not None and drawing.alone:
         (step, value), colours = drawing.best, theme.palette()
         first, last = drawing.figure_span()
-        ax = 46 if step < (first + last) / 2 else -46  # towards the middle, where it is not cut
+        aside = (last - first) * LABEL_SHARE * (1 if step < (first + last) / 2 else -1)  # to the middle, to be whole
+        level = free_level(drawing.figure, min(step, step + aside), max(step, step + aside))
         drawing.figure.add_annotation(
             x=step, y=value, text=_("best test {value}", value=theme.number(value, 3)), showarrow=True, arrowhead=0,
-            arrowcolor=colours.muted, ax=ax, ay=34, bgcolor=theme.tint(colours.ground, 0.8),
-            font={"size": 11, "color": colours.text},
+            arrowcolor=colours.muted, axref="x", ax=step + aside / 2, ayref="y", ay=value_at(drawing.figure, level),
+            bgcolor=theme.tint(colours.ground, 0.7), font={"size": 11, "color": colours.text},
         )  # fmt: skip
     return drawing.chart(_("Final reward"), "", "chart_final_reward") if drawing.told else None
 

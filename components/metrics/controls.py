@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components import state, theme
 from components.i18n import _
@@ -17,6 +19,7 @@ from rewards_lib.training_metrics import ROW_NUMBER, Export, Run, canonical_name
 
 WEIGHTS = {"none": 0.0, "0.6": 0.6, "0.8": 0.8, "0.95": 0.95}
 MOST_OF_A_NAME = 26
+INDENT = "\u2003"
 MOST_PICKED = 12
 FIRST_PICKED = 4
 """How many series are drawn unasked where none of the known charts can be."""
@@ -172,7 +175,8 @@ def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Col
         return []
     title = _("Other series") if drawn else _("Series")
     st.markdown(f"**{title}**  :small[:gray[{_('{count} in this export', count=len(picks))}]]")
-    left, right = st.columns([3, 9], vertical_alignment="bottom", gap="small")
+    tree, left, right = st.columns([3, 3, 6], vertical_alignment="bottom", gap="small")
+    branch = _branch_chooser(tree, picks)
     typed = left.text_input(
         _("Filter"),
         placeholder=_("Filter: a regular expression"),
@@ -188,7 +192,7 @@ def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Col
         pattern = re.compile("")
     key = "metric_picked_" + "_".join(file.digest for file in state.metric_files.get())
     held = [title for title in state.widget(key) or () if title in picks]
-    options = [title for title in picks if pattern.search(title) or title in held]
+    options = [t for t in picks if (t.startswith(branch) and pattern.search(t)) or t in held]
     chosen = right.multiselect(
         _("Series to draw"),
         options,
@@ -202,6 +206,34 @@ def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Col
         persist_state="session",
     )
     return [picks[title] for title in chosen]
+
+
+def _branch_chooser(place: DeltaGenerator, picks: Collection[str]) -> str:
+    """Draw the tree of names, a branch for each prefix that several series share; return the prefix that was chosen."""
+    branches = branches_of(picks)
+    if not branches:
+        return ""
+    chosen: str | None = place.selectbox(
+        _("Branch"),
+        list(branches),
+        index=None,
+        format_func=lambda branch: f"{INDENT * (branch.count('/') - 1)}{branch} · {theme.count(branches[branch])}",
+        placeholder=_("All branches"),
+        label_visibility="collapsed",
+        key="metric_branch_" + "_".join(file.digest for file in state.metric_files.get()),
+        persist_state="session",
+    )
+    return chosen or ""
+
+
+def branches_of(titles: Collection[str]) -> dict[str, int]:
+    """The prefixes, up to and with a slash, that at least two series share, in the order of a tree, with their counts.
+
+    >>> branches_of(["train/a/x", "train/a/y", "train/b", "loss"])
+    {'train/': 3, 'train/a/': 2}
+    """
+    counts = Counter(title[: found.end()] for title in titles for found in re.finditer("/", title))
+    return {branch: count for branch, count in sorted(counts.items()) if count > 1}
 
 
 def picks_of(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Collection[str]) -> dict[str, Pick]:

@@ -12,6 +12,7 @@ from components.metrics.drawing import END_POINTS, Look, ends, short_number
 from rewards_lib.training_metrics import Export, Run, Series, canonical_names, notes_of
 
 SHOWN_NOTES = 3
+MOST_ROWS = 24
 
 
 def facts_of(run: Run, look: Look) -> list[tuple[str, str]]:
@@ -81,7 +82,16 @@ def values_table(runs: Mapping[str, Run], names: Collection[str], look: Look) ->
         ]
         if len(runs) == 1:
             rows = [{key: value for key, value in row.items() if key != _("run")} for row in rows]
-        st.dataframe(rows, hide_index=True, row_height=30, key="metric_values")
+        numbers = [_("first"), _("last"), _("mean"), _("min"), _("max")]
+        st.dataframe(
+            rows,
+            hide_index=True,
+            row_height=30,
+            # a table that ends in the middle of a row looks cut; a long one is scrolled
+            height="content" if len(rows) <= MOST_ROWS else 30 * MOST_ROWS,
+            column_config={name: st.column_config.NumberColumn(format="%.4g", width="small") for name in numbers},
+            key="metric_values",
+        )
 
 
 def mended(exports: Sequence[Export]) -> None:

@@ -238,3 +238,16 @@ def test_a_file_that_is_no_log_is_not_opened_and_nothing_of_it_is_told(page):
     assert "follows files in these folders only" in error.value
     assert "root" not in error.value.replace("/root", "")
     assert page.session_state["metric_files"] == ()
+
+
+def test_a_branch_of_the_names_narrows_what_can_be_picked(page):
+    names = [f"train/env/{one}" for one in "abc"] + [f"train/data/{one}" for one in "xy"] + ["other"]
+    rows = "".join(f"{step},{step},1,2,3,4,5\n" for step in range(1, 5))
+    drop(page, ("run.csv", f"step,{','.join(names)}\n{rows}"))
+    box = next(box for box in page.selectbox if box.label == "Branch")
+    assert box.options == ["train/ · 5", "\u2003train/data/ · 2", "\u2003train/env/ · 3"]
+    picked = set(page.multiselect[0].value)
+    box.set_value("train/data/").run()
+    assert set(page.multiselect[0].options) == {"train/data/x · constant", "train/data/y · constant"} | {
+        option for option in page.multiselect[0].options if option.split(" ")[0] in picked
+    }
