@@ -13,7 +13,7 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
@@ -32,6 +32,8 @@ MOST_BUSY_SECONDS = 300.0
 _IMPORT_SECONDS = 60.0
 _LIMITS = Limits(wall_seconds=_IMPORT_SECONDS, cpu_seconds=2 * MOST_BUSY_SECONDS)
 _PIECE_BYTES = 1 << 16
+_AHEAD_BYTES = 1 << 16
+"""So much fits into a socket's buffer on every system: sending it never waits for the child."""
 
 Lease = Callable[[], AbstractContextManager[ZygoteProcess]]
 
@@ -49,7 +51,7 @@ class StandingWorkers:
         """Call the entry on every item; waits for a child that is free."""
         worker = self._free.get()
         try:
-            return [worker.run(entry, item, limit, preload) for item, limit in zip(items, seconds, strict=True)]
+            return worker.run(entry, items, seconds, preload)
         finally:
             self._free.put(worker)
 
@@ -84,25 +86,51 @@ class _StandingWorker:
         self._imported: set[str] = set()
         self._items = 0
         self._busy_seconds = 0.0
+        self._rest = b""
+        """What arrived behind the last whole line."""
 
-    def run(self, entry: str, item: Json, seconds: float, preload: Sequence[str]) -> ItemRun:
-        """Call the entry on one item; a worker that was lost while it was idle is replaced first."""
+    def run(self, entry: str, items: Sequence[Json], seconds: Sequence[float], preload: Sequence[str]) -> list[ItemRun]:
+        """Call the entry on the items in order; a worker that was lost while it was idle is replaced first."""
+        runs: list[ItemRun] = []
         with self._lock:
-            try:
-                if self._items >= MOST_ITEMS or self._busy_seconds >= MOST_BUSY_SECONDS or self._is_lost():
+            while len(runs) < len(items):
+                try:
+                    if self._items >= MOST_ITEMS or self._busy_seconds >= MOST_BUSY_SECONDS or self._is_lost():
+                        self._end()
+                    self._prepare(entry, preload)
+                    runs += self._run_some(entry, items[len(runs) :], seconds[len(runs) :])
+                except WorkerUnavailableError:
                     self._end()
-                row = self._prepare(entry, preload) or self._ask({"entry": entry, "item": item}, seconds)
-            except WorkerUnavailableError:
-                row = None
+                    runs.append(ItemRun(None, worker_died(), 0.0))
+        return runs
+
+    def _run_some(self, entry: str, items: Sequence[Json], seconds: Sequence[float]) -> list[ItemRun]:
+        """Send as many items as surely fit on the way, and take their answers: one run at least.
+
+        An item that gets no answer ends the child, and those behind it are left for the next.
+        """
+        lines: list[bytes] = []
+        size = 0
+        for item in items:
+            line = json.dumps({"entry": entry, "item": item}).encode() + b"\n"
+            size += len(line)
+            if lines and size > _AHEAD_BYTES:
+                break
+            lines.append(line)
+        runs: list[ItemRun] = []
+        for number, limit in zip(range(len(lines)), seconds, strict=False):
+            row = self._ask(b"".join(lines) if number == 0 else b"", limit)
             if row is None:
                 overtime = self._channel is not None and self._channel.end.killed_for == "wall"
                 self._end()
-                return ItemRun(None, over_time(seconds) if overtime else worker_died(), seconds * 1e3)
+                return [*runs, ItemRun(None, over_time(limit) if overtime else worker_died(), limit * 1e3)]
             self._items += 1
             self._busy_seconds += float(row.get("ms") or 0.0) / 1e3
+            runs.append(item_run(row, _LIMITS))
             if row.get("memory"):
                 self._end()
-            return item_run(row, _LIMITS)
+                break
+        return runs
 
     def _is_lost(self) -> bool:
         """Whether a child that should wait has gone: its end of the socket is closed."""
@@ -118,19 +146,16 @@ class _StandingWorker:
         finally:
             self._socket.setblocking(True)
 
-    def _prepare(self, entry: str, preload: Sequence[str]) -> dict[str, Any] | None:
-        """Start a child where there is none, and import what is new; an answer only if that failed."""
+    def _prepare(self, entry: str, preload: Sequence[str]) -> None:
+        """Start a child where there is none, and import what is new; what fails to import fails again when called."""
         module = entry.partition(":")[0]
         if self._socket is None:
             self._start([*preload, module])
         fresh = [name for name in (*preload, module) if name not in self._imported]
-        if not fresh:
-            return None
-        self._imported.update(fresh)
-        row = self._ask({"import": fresh}, _IMPORT_SECONDS)
-        if row is None:
-            raise WorkerUnavailableError(worker_died().message)
-        return row if "value" not in row else None
+        if fresh:
+            self._imported.update(fresh)
+            if self._ask(json.dumps({"import": fresh}).encode() + b"\n", _IMPORT_SECONDS) is None:
+                raise WorkerUnavailableError(worker_died().message)
 
     def _start(self, preload: Sequence[str]) -> None:
         zygote = self._stack.enter_context(self._lease())
@@ -145,38 +170,39 @@ class _StandingWorker:
         channel.deadline = math.inf  # from here on each item has its own
         self._socket = companion.control
 
-    def _ask(self, request: Json, seconds: float) -> dict[str, Any] | None:
-        """Send one line and wait for one; None when there is none in time, and then the child is ended."""
+    def _ask(self, lines: bytes, seconds: float) -> dict[str, Any] | None:
+        """Send what there is to send and wait for one answer; None when there is none in time: the child is ended."""
         assert self._socket is not None  # noqa: S101 -- ``_prepare`` came first
         deadline = time.monotonic() + seconds
         try:
-            self._socket.settimeout(seconds)
-            self._socket.sendall(json.dumps(request).encode() + b"\n")
-            answer = b"".join(self._pieces(deadline))
+            if lines:
+                self._socket.settimeout(seconds)
+                self._socket.sendall(lines)
+            answer = self._line(deadline)
         except TimeoutError:
             if self._channel is not None:
                 self._channel.kill("wall")
             return None
         except OSError:
             return None
-        if not answer.endswith(b"\n") or len(answer) > _LIMITS.result_bytes:
+        if answer is None:
             return None
         row: dict[str, Any] = json.loads(answer)
         return row
 
-    def _pieces(self, deadline: float) -> Iterator[bytes]:
-        """The bytes of one line; fewer when the child is gone or says too much."""
-        size = 0
-        while self._socket is not None and size <= _LIMITS.result_bytes:
+    def _line(self, deadline: float) -> bytes | None:
+        """The next line of the child; None when it is gone or says too much. Raises TimeoutError."""
+        while b"\n" not in self._rest:
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or self._socket is None:
                 raise TimeoutError
             self._socket.settimeout(left)
             piece = self._socket.recv(_PIECE_BYTES)
-            size += len(piece)
-            yield piece
-            if not piece or piece.endswith(b"\n"):
-                return
+            self._rest += piece
+            if not piece or len(self._rest) > _LIMITS.result_bytes:
+                return None
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
 
     def _end(self) -> None:
         """Let the child go; the next item finds a fresh one."""
@@ -184,6 +210,7 @@ class _StandingWorker:
             self._stack.close()
         self._stack = ExitStack()
         self._socket = self._channel = None
+        self._rest = b""
         self._imported, self._items, self._busy_seconds = set(), 0, 0.0
 
     def close(self) -> None:

@@ -5,9 +5,8 @@ Invariant: whatever the request, the answer is JSON with a ``status`` (health, m
 
 from __future__ import annotations
 
-import asyncio
+import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -22,6 +21,7 @@ from rewards_lib.serving import openapi
 from rewards_lib.serving.admission import Admission
 from rewards_lib.serving.gate import FACTS, too_large
 from rewards_lib.serving.handler import Answer, Dialect, Facts, RewardHandler, error_answer
+from rewards_lib.serving.lanes import Lanes
 from rewards_lib.serving.metrics import CONTENT_TYPE, ServiceMetrics
 from rewards_lib.serving.settings import ServiceSettings
 from rewards_lib.store import Store
@@ -46,8 +46,8 @@ def build_application(
     application = FastAPI(
         title="Reward Console", version=__version__, description=openapi.DESCRIPTION, docs_url=None, redoc_url=None
     )
-    threads = ThreadPoolExecutor(settings.at_once, thread_name_prefix="request")
-    rewards = _Rewards(handler, settings, admission, threads)
+    lanes = Lanes(handler, single=settings.at_once, shared=os.cpu_count() or 1)
+    rewards = _Rewards(lanes, settings, admission)
     for path, dialect, told in openapi.ROUTES:
         application.add_api_route(
             path, rewards.endpoint(dialect), methods=["POST"], summary=told.summary, description=told.description,
@@ -81,13 +81,10 @@ def build_application(
 class _Rewards:
     """The endpoints that score."""
 
-    def __init__(
-        self, handler: RewardHandler, settings: ServiceSettings, admission: Admission, threads: ThreadPoolExecutor
-    ) -> None:
-        self._handler = handler
+    def __init__(self, lanes: Lanes, settings: ServiceSettings, admission: Admission) -> None:
+        self._lanes = lanes
         self._settings = settings
         self._admission = admission
-        self._threads = threads
 
     def endpoint(self, dialect: Dialect) -> Callable[..., Any]:
         """The route of one dialect."""
@@ -105,8 +102,7 @@ class _Rewards:
     async def _answer(self, dialect: Dialect, name: str, request: Request) -> Answer:
         body = await self._body(request)
         async with self._admission.place() as queue_ms:
-            loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self._threads, self._handler.answer, dialect, name, body)
+            answer = await self._lanes.answer(dialect, name, body)
         answer.facts.queue_ms = queue_ms
         timing = f"queue;dur={queue_ms:.3f}, score;dur={answer.facts.score_ms:.3f}"
         answer.headers["Server-Timing"] = timing

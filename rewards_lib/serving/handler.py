@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from rewards_lib.contract import Json, JsonObject, MixResult, Payload
-from rewards_lib.errors import RewardConsoleError, UpstreamError, boundary
+from rewards_lib.errors import InternalError, RewardConsoleError, UpstreamError, boundary
 from rewards_lib.executor import Executor
 from rewards_lib.payloads import openrlhf, read_payload, slime
+from rewards_lib.presets import find_preset
 from rewards_lib.publishing import Published, find_published, open_version
 from rewards_lib.scoring import score_payloads
 from rewards_lib.store import Store
@@ -71,6 +73,8 @@ class CurrentVersions:
         self._lock = threading.Lock()
         self._mark: object = None
         self._known: dict[str, Published] = {}
+        self.quick: frozenset[str] = frozenset()
+        """The references whose version, as it was looked up last, is of presets that run in a worker."""
 
     def find(self, reference: str) -> Published:
         """The version behind ``name`` or ``name@number``. Raises as ``find_published`` does."""
@@ -84,7 +88,26 @@ class CurrentVersions:
             with self._lock:
                 if mark == self._mark:
                     self._known[reference] = known
+                self.quick = self.quick - {reference} | ({reference} if _is_quick(known) else set())
         return known
+
+
+def _is_quick(published: Published) -> bool:
+    return all(rule.preset and find_preset(rule.preset).runs_on == "worker" for rule in published.mix.rules)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request on its way to its answer."""
+
+    dialect: Dialect
+    facts: Facts
+    published: Published | None = None
+    payloads: list[Payload] = field(default_factory=list)
+    answer: Answer | None = None
+
+    def fail(self, error: RewardConsoleError) -> None:
+        self.answer = error_answer(error, self.facts)
 
 
 class RewardHandler:
@@ -94,27 +117,48 @@ class RewardHandler:
         self.versions = CurrentVersions(store)
         self._executor = executor
 
+    def is_quick(self, reference: str) -> bool:
+        """Whether what this reference named last is a mix of presets alone, none of which asks a service."""
+        return reference in self.versions.quick
+
     def answer(self, dialect: Dialect, reference: str, body: bytes) -> Answer:
         """Score one request; every failure is an answer too."""
-        facts = Facts(name=reference.partition("@")[0], dialect=dialect)
-        answers: list[Answer] = []
-        with boundary(lambda error: answers.append(error_answer(error, facts))):
-            answers.append(self._answer(dialect, reference, body, facts))
-        return answers[-1]
+        return self.answer_many([(dialect, reference, body)])[0]
 
-    def _answer(self, dialect: Dialect, reference: str, body: bytes, facts: Facts) -> Answer:
-        published = self.versions.find(reference)
-        facts.version, facts.mix_version = published.label, published.mix_version
-        payloads = [read_payload(body)] if dialect == "ark" else _TEXT_DIALECTS[dialect][0](read_json(body))
-        facts.completions = sum(len(payload.completions) for payload in payloads)
-        started = time.perf_counter()
-        results = self.score(published, payloads)
-        facts.score_ms = (time.perf_counter() - started) * 1000
-        _tell(facts, results)
-        headers = {"X-Reward-Version": published.label, "X-Mix-Version": published.mix_version}
-        if dialect == "ark":
-            return Answer(200, results[0].response(), headers, facts)
-        return Answer(200, _encode_texts(dialect, results), headers, facts)
+    def answer_many(self, requests: Sequence[tuple[Dialect, str, bytes]]) -> list[Answer]:
+        """Score requests, those for the same version together: one answer each, in order."""
+        asked = [_Asked(dialect, Facts(name=name.partition("@")[0], dialect=dialect)) for dialect, name, _ in requests]
+        for one, (_, reference, body) in zip(asked, requests, strict=True):
+            with boundary(one.fail):
+                self._read(one, reference, body)
+        versions = {one.published.label: one.published for one in asked if one.published and not one.answer}
+        for label, published in versions.items():
+            own = [one for one in asked if one.answer is None and one.published and one.published.label == label]
+            self._score(published, own)
+        return [one.answer or error_answer(_unanswered(), one.facts) for one in asked]
+
+    def _read(self, one: _Asked, reference: str, body: bytes) -> None:
+        published = one.published = self.versions.find(reference)
+        one.facts.version, one.facts.mix_version = published.label, published.mix_version
+        one.payloads = [read_payload(body)] if one.dialect == "ark" else _TEXT_DIALECTS[one.dialect][0](read_json(body))
+        one.facts.completions = sum(len(payload.completions) for payload in one.payloads)
+
+    def _score(self, published: Published, asked: Sequence[_Asked]) -> None:
+        """Score the payloads of several requests under one version and answer each."""
+        started, results = time.perf_counter(), []
+
+        def fail(error: RewardConsoleError) -> None:
+            for one in asked:
+                one.fail(error)
+
+        with boundary(fail):
+            results = self.score(published, [payload for one in asked for payload in one.payloads])
+        spent, left = (time.perf_counter() - started) * 1000, iter(results)
+        for one in asked:
+            if one.answer is None:
+                one.facts.score_ms = spent
+                with boundary(one.fail):
+                    one.answer = _answer(one, list(islice(left, len(one.payloads))))
 
     def score(self, published: Published, payloads: list[Payload]) -> list[MixResult]:
         """Score payloads under a version: one result each, in order."""
@@ -129,6 +173,18 @@ def error_answer(error: RewardConsoleError, facts: Facts) -> Answer:
     if facts.version:
         headers |= {"X-Reward-Version": facts.version, "X-Mix-Version": facts.mix_version}
     return Answer(error.http_status, body, headers, facts)
+
+
+def _answer(one: _Asked, results: list[MixResult]) -> Answer:
+    """Write the results of one request in its dialect. Raises UnscoredError."""
+    _tell(one.facts, results)
+    headers = {"X-Reward-Version": one.facts.version, "X-Mix-Version": one.facts.mix_version}
+    body = results[0].response() if one.dialect == "ark" else _encode_texts(one.dialect, results)
+    return Answer(200, body, headers, one.facts)
+
+
+def _unanswered() -> InternalError:
+    return InternalError("The request was not answered.", remedy="Send it again.")
 
 
 def _tell(facts: Facts, results: list[MixResult]) -> None:
