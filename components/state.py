@@ -13,17 +13,19 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import streamlit as st
 
-from rewards_lib.agentic import SimulationSettings
 from rewards_lib.code_judge import Judgement
 from rewards_lib.contract import MixResult, Payload, Sentence
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.executor.stopping import StopSwitch
-from rewards_lib.practice import Grade
 from rewards_lib.store import DraftConflict, Kind
+
+if TYPE_CHECKING:
+    from rewards_lib.agentic import SimulationSettings
+    from rewards_lib.practice import Grade
 
 T = TypeVar("T")
 
@@ -262,6 +264,13 @@ dataset_name: Slot[str | None] = Slot("dataset_name", _none)
 
 # --- Trajectories --------------------------------------------------------------------------------------------------
 
+
+def _usual_simulation() -> SimulationSettings:
+    from rewards_lib.agentic import SimulationSettings  # here: this file is imported for every page
+
+    return SimulationSettings()
+
+
 trajectory_text: Slot[tuple[str, str] | None] = Slot("trajectory_text", _none)
 """Name and text of what was opened; None means the example."""
 trajectory_place: Slot[int] = Slot("trajectory_place", int)
@@ -270,7 +279,7 @@ trajectory_rewards: Slot[dict[tuple[str, str], float | None]] = Slot("trajectory
 """By group and name: rewards that were changed to see what follows."""
 trajectory_tokenizer: Slot[tuple[str, str] | None] = Slot("trajectory_tokenizer", _none)
 """Name and text of a tokenizer.json."""
-simulation: Slot[SimulationSettings] = Slot("simulation", SimulationSettings)
+simulation: Slot[SimulationSettings] = Slot("simulation", _usual_simulation)
 simulation_system: Slot[str] = Slot("simulation_system_chosen", lambda: "own")
 """The trainer whose defaults were taken last."""
 simulation_epoch: Slot[int] = Slot("simulation_epoch", int)

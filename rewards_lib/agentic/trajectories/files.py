@@ -6,15 +6,16 @@ Invariant: a row that cannot be read is told with its number, and a reward that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewards_lib.agentic.masks import NOT_TRAINED
 from rewards_lib.agentic.trajectories.trajectory import BadTrajectory, LoadedTrajectories, TokenRecord, Trajectory
 from rewards_lib.contract import JsonObject, messages_of, sentence
 from rewards_lib.errors import InputError
-from rewards_lib.rollouts.formats import FORMATS
-from rewards_lib.rollouts.rollout import Rollout, finite
 from rewards_lib.strict_json import read_json
+
+if TYPE_CHECKING:
+    from rewards_lib.rollouts import Rollout
 
 MAX_TRAJECTORIES = 2_000
 _MASK_KEYS = ("mask", "loss_mask", "response_mask", "masks")
@@ -83,6 +84,8 @@ def _read_row(row: Any, number: int) -> list[Trajectory]:
     fields: JsonObject = row if isinstance(row, dict) else {"messages": row}
     if "tokens" in fields or "input_ids" in fields:
         return list(_token_rows(fields, number))
+    from rewards_lib.rollouts import FORMATS  # here: it brings along all that scores rollouts
+
     form = next((form for form in FORMATS.values() if form.matches(fields)), None)
     if form is not None and form.name not in ("ark_dataset", "columns"):
         return [_of_rollout(rollout) for rollout in form.read(fields, number)]
@@ -114,7 +117,7 @@ def _of_conversation(row: JsonObject, number: int) -> Trajectory:
     return Trajectory(
         name=str(row.get("id", number)),
         group=str(row.get("group", "")),
-        reward=finite(row.get("reward")),
+        reward=_finite(row.get("reward")),
         messages=tuple(messages),
         prompt_messages=roles.index("user") + 1 if "user" in roles else 0,
         truncated=_is_cut(row),
@@ -152,7 +155,7 @@ def _token_trajectory(row: JsonObject, name: str, group: str, tokens: Any, mask:
         spans=tuple(_span(span) for span in _list(row.get("spans", []), "spans")),
         kl=None if row.get("kl") is None else tuple(_number(value, "kl") for value in _list(row["kl"], "kl")),
     )
-    return Trajectory(name, group, finite(row.get("reward", row.get("score"))), tokens=record, truncated=_is_cut(row))
+    return Trajectory(name, group, _finite(row.get("reward", row.get("score"))), tokens=record, truncated=_is_cut(row))
 
 
 def _mask_entries(mask: list[Any]) -> Iterable[int]:
@@ -183,7 +186,7 @@ def _span(value: Any) -> tuple[str, int, int]:
 
 
 def _number(value: Any, name: str) -> float:
-    number = finite(value)
+    number = _finite(value)
     if number is None:
         raise InputError("{name} holds {value}, which is no number.", name=name, value=repr(value)[:40])
     return number
@@ -193,3 +196,10 @@ def _list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
         raise InputError("{name} is no list.", name=name)
     return value
+
+
+def _finite(value: Any) -> float | None:
+    """A number as every file of rollouts is read: None for whatever is no finite one."""
+    from rewards_lib.rollouts.rollout import finite
+
+    return finite(value)
