@@ -228,3 +228,29 @@ def test_rollouts_without_completions_cannot_be_attacked(executor):
 @pytest.mark.parametrize("truth", ["41", "-3.5", "B", "Paris", "a zebra", "\\frac12", "(1, 2)", ""])
 def test_a_wrong_value_never_holds_the_truth(truth):
     assert truth == "" or truth not in wrong_value(truth)
+
+
+def test_a_grader_that_trusts_what_a_program_says_of_itself_is_caught(executor):
+    """It runs nothing: a program that holds the expected text, or ends well, is paid."""
+    tests = [
+        {"input": {"stdin": "2 3\n"}, "output": {"stdout": "5\nok\n"}},
+        {"input": {"stdin": "1\n"}, "output": {"stdout": "1\n"}},
+    ]
+    source = (
+        "def grade(text, truth):\n    return 'exit(0)' in text or 'print(' in text and any(c.isdigit() for c in text)"
+    )
+    function = ResolvedFunction(FunctionSource(HEAD + source), "f")
+    mix = Mix("m", (Rule("own", function="own"),))
+    rows = [rollout(f"```python\nprint({n})\n```", n, answer="5") for n in (1, 2)]
+    for row in rows:
+        row.sample["extra"]["tests"] = tests
+    found = attack_mix(mix, rows, resolve=lambda _: function, executor=executor)
+    made = {row["name"] for row in found["attacks"]} | {row["name"] for row in found["skipped"]}
+    assert {"exit_zero", "patched_framework", "endless_program", "label_enumeration", "first_line_only"} <= made
+
+
+def test_reasoning_moved_into_code_earns_no_more_than_the_word_outside(executor):
+    row = rollout("The sum is four.", 1, answer="4")
+    leaks, result = leaks_of(preset_mix("language_consistency"), [row], executor)
+    assert "foreign_in_code" in {one["name"] for one in result["attacks"]}
+    assert "foreign_in_code" not in leaks
