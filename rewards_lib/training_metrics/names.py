@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Literal
 
 Split = Literal["train", "test"]
@@ -174,6 +175,7 @@ def canonical_names(names: Iterable[str]) -> dict[str, str]:
     return {canonical: name for canonical, (_, name) in chosen.items()}
 
 
+@lru_cache(maxsize=20_000)  # a page asks for hundreds of names again and again
 def _look_up(name: str) -> tuple[str, int] | None:
     for pattern, tail in _TESTS:
         if found := pattern.fullmatch(name):
