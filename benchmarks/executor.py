@@ -16,12 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rewards_lib.contract import Completion, Payload, Sample, Score
-from rewards_lib.executor import Executor, FunctionSource, check_once
+from rewards_lib.executor import Executor, FunctionSource, Limits, check_once
 from rewards_lib.executor.groups import arguments_of
 
 TURNS = 7
@@ -155,6 +156,55 @@ def items_ratio(executor: Executor) -> float:
     return min(inside) / min(outside)
 
 
+BUSY = """
+from rl_types import RewardFunctionResult
+def reward_fn(context, sample, completions):
+    return RewardFunctionResult([float(sum(i * i for i in range(300_000)) % 7) for _ in completions])
+"""
+HANGS = {
+    "a loop": "while True: pass",
+    "a sleep": "time.sleep(60)",
+    "a regex": "re.match('(a+)+$', 'a' * 40 + 'b')",
+    "threads": "[threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start() for _ in range(8)]",
+    "prints": "[print('x' * 100) for _ in iter(int, 1)]",
+    "a signal handler": "signal.signal(signal.SIGALRM, lambda *_: None); [signal.alarm(1) for _ in iter(int, 1)]",
+}
+HANG = (
+    "import re, signal, threading, time\ndef reward_fn(context, sample, completions):\n    {deed}\n    time.sleep(60)\n"
+)
+LIMIT_SECONDS = 0.3
+
+
+def throughput(executor: Executor, at_once: int = 8) -> float:
+    """Runs a second of eight at once over runs a second one after another, of a function that only computes."""
+    function, runs = FunctionSource(BUSY), 4 * at_once
+
+    def seconds(workers: int) -> float:
+        start = time.perf_counter()
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(lambda _: executor.run_function(function, PAYLOAD), range(runs)))
+        return time.perf_counter() - start
+
+    seconds(2)
+    turns = [(seconds(1), seconds(at_once)) for _ in range(3)]
+    return min(one for one, _ in turns) / min(many for _, many in turns)
+
+
+def kill_lateness(executor: Executor, kills: int) -> float:
+    """How long after its limit a run that hangs is answered, in seconds: the 99th percentile over all ways to hang."""
+    late = []
+    for number in range(kills):
+        deed = list(HANGS.values())[number % len(HANGS)]
+        start = time.perf_counter()
+        run = executor.run_function(
+            FunctionSource(HANG.format(deed=deed)), PAYLOAD, limits=Limits(wall_seconds=LIMIT_SECONDS)
+        )
+        late.append(time.perf_counter() - start - LIMIT_SECONDS)
+        if run.scores[0].value is not None:
+            raise SystemExit(f"a run that hangs was scored: {deed}")
+    return statistics.quantiles(late, n=100)[-1]
+
+
 THINKING = "First I add the two numbers, then I look at what is left over and check the sum once more. "
 BATCH_SOURCE = """
 import re
@@ -218,10 +268,12 @@ def main() -> int:
     runs = parser.parse_args().runs
     missed = 0
 
-    def line(name: str, value: float, unit: str, goal: float | None) -> None:
+    def line(name: str, value: float, unit: str, goal: float | None, *, at_least: bool = False) -> None:
         nonlocal missed
-        verdict = "" if goal is None else f"goal <= {goal:g}" + ("" if value <= goal else "  MISSED")
-        missed += goal is not None and value > goal
+        is_missed = goal is not None and (value < goal if at_least else value > goal)
+        sign = ">=" if at_least else "<="
+        verdict = "" if goal is None else f"goal {sign} {goal:g}" + ("  MISSED" if is_missed else "")
+        missed += is_missed
         print(f"{name:<46}{value:>9.2f} {unit:<3}{verdict}", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -241,6 +293,8 @@ def main() -> int:
                 median, late = milliseconds(lambda f=function: guarded.run_function(f, PAYLOAD), runs)
                 line(f"one run, {name}: median", median, "ms", goal)
                 line(f"one run, {name}: 95th percentile", late, "ms", None)
+            line("eight runs at once / one after another", throughput(guarded), "x", 1.7, at_least=True)
+            line("answer after the limit: 99th percentile", kill_lateness(guarded, max(runs, 6)), "s", 0.5)
             source = FRAME.format(repeats=1, body=TYPICAL["json and numbers"][1])
             line("check, warm: median", milliseconds(lambda: guarded.check(source), runs)[0], "ms", 15)
             line("check_once: median", milliseconds(lambda: check_once(source), 15)[0], "ms", 300)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import CodeType
@@ -49,8 +50,6 @@ class Program:
 
         A module that starts threads when it is imported must not be imported into the zygote, which forks.
         """
-        import threading
-
         return sorted(self._gate.imported - self._loaded) if threading.active_count() == 1 else []
 
     def has_imported(self, module: str) -> bool:

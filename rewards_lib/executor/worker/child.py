@@ -6,8 +6,11 @@ pipe, and the host checks all of it.
 
 from __future__ import annotations
 
+import _thread
 import os
+import random
 import sys
+import threading  # here, so that it is loaded in the zygote and not in each child
 from collections.abc import Callable
 from typing import Any
 
@@ -27,9 +30,6 @@ def run(kind: str, payload: Row) -> None:
 
 def limit_threads(most: int) -> None:
     """Refuse threads beyond the limit; the kernel's own count is not to be had without a user of our own."""
-    import _thread
-    import threading
-
     threading.stack_size(_THREAD_STACK_BYTES)
     start = _thread.start_new_thread
 
@@ -44,8 +44,6 @@ def limit_threads(most: int) -> None:
 
 def reseed() -> None:
     """Give the child random states of its own: what the zygote seeded would repeat in every run."""
-    import random
-
     random.seed()
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:

@@ -6,6 +6,7 @@ as each would see in a child of its own. What a third-party package keeps to its
 
 from __future__ import annotations
 
+import _thread
 import os
 import random
 import signal
@@ -58,8 +59,6 @@ class ProcessState:
 
     def is_left_dirty(self) -> bool:
         """Whether a group left something running or open that the next one would pay for."""
-        import _thread
-
         return _thread._count() > 0 or _lowest_descriptor() > self._lowest_descriptor + _SPARE_DESCRIPTORS
 
 

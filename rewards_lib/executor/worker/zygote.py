@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import fcntl
 import gc
 import importlib
 import importlib.abc
@@ -260,8 +261,6 @@ def _arrange_descriptors(descriptors: list[int], places: list[int]) -> bytes:
 
 
 def _above(number: int, least: int) -> int:
-    import fcntl
-
     return fcntl.fcntl(number, fcntl.F_DUPFD, least)
 
 
