@@ -65,6 +65,12 @@ class LimitError(ExecutionError):
         super().__init__(message, where=where, remedy=remedy, **values)
 
 
+class UnscoredError(ExecutionError):
+    """A completion without a reward, where only a number could be said; whoever asked may ask again."""
+
+    code, http_status = "unscored", 503
+
+
 class BusyError(ExecutionError):
     """A run that was not started because too many others are in progress or waiting."""
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from rewards_lib.contract import Json, JsonObject, MixResult, Payload
-from rewards_lib.errors import InternalError, RewardConsoleError, UpstreamError, boundary
+from rewards_lib.errors import InternalError, RewardConsoleError, UnscoredError, boundary
 from rewards_lib.executor import Executor
 from rewards_lib.payloads import openrlhf, read_payload, slime
 from rewards_lib.presets import find_preset
@@ -25,12 +25,6 @@ from rewards_lib.strict_json import read_json
 
 Dialect: TypeAlias = Literal["ark", "openrlhf", "slime"]
 RETRY_SECONDS = 1
-
-
-class UnscoredError(UpstreamError):
-    """A completion without a reward, in a dialect that can only carry numbers."""
-
-    code, http_status = "unscored", 503
 
 
 @dataclass(slots=True)

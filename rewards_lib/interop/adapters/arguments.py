@@ -9,16 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rewards_lib.contract import Json, JsonObject, MixResult
-from rewards_lib.errors import ExecutionError
+from rewards_lib.errors import UnscoredError
 
 ANSWER_NAMES = ("answer", "ground_truth", "solution", "label", "target")
 """Under which names trainers' datasets keep the ground truth, first match first."""
-
-
-class UnscoredError(ExecutionError):
-    """A completion without a reward, for a trainer that can only take numbers."""
-
-    code = "unscored"
 
 
 def plain(value: Any) -> Json:
