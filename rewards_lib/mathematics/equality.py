@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from rewards_lib.mathematics import algebra
+from rewards_lib.mathematics.dates import read_date, read_time
 from rewards_lib.mathematics.exact import exact_value, is_beyond_limits, is_short
 from rewards_lib.mathematics.expression import (
     Node,
@@ -37,16 +38,18 @@ from rewards_lib.mathematics.relations import (
     values_of_chain,
     without_absolute,
     without_builder,
+    without_domain,
     without_name,
 )
 from rewards_lib.mathematics.stated import stated_answer, stated_truth
 from rewards_lib.mathematics.structure import (
     Collection,
+    choices_of,
     equal_collections,
     in_order,
     read_base,
     read_collection,
-    read_time,
+    read_marks,
     special_value,
     unordered,
     without_label,
@@ -168,7 +171,7 @@ class _Comparison:
     def compare_structures(self, truth: str, answer: str) -> bool | None:
         """Compare two texts that differ as written, neither of them empty."""
         self.layer = "structure"
-        for read in (special_value, read_time, read_base):
+        for read in (special_value, read_date, read_time, read_base, read_marks):
             seen = read(truth), read(answer)
             if any(seen):
                 return seen[0] == seen[1]
@@ -203,6 +206,8 @@ class _Comparison:
         assert collection is not None  # noqa: S101 -- one of the two is
         if collection.kind == "ratio" and len(collection.items) == 2:
             return bool(self.compare(f"({collection.items[0]})/({collection.items[1]})", other))
+        if collection.kind in ("set", "list") and (choices := choices_of(other)):
+            return sorted(set(collection.items)) == choices
         if collection.kind in ("set", "list") and unordered(collection.items, [other], self.compare):
             return True
         if collection.kind == "union":
@@ -344,7 +349,7 @@ _DECIMAL_COMMA = r"-?\d*\.\d+", r"-?\d+,\d+"
 
 def _prepared(text: str) -> str:
     """Take off what is around a text: grouping braces, the name of a set, a determinant's bars, an estimate."""
-    return without_determinants(without_builder(_unwrapped(exact_side(text))))
+    return without_determinants(without_builder(_unwrapped(exact_side(without_domain(text)))))
 
 
 def _has_equation(text: str) -> bool:

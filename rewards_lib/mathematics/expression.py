@@ -231,7 +231,7 @@ class _Parser:
             return self.group("{", "}")
         if signed and self.peek() in ("-", "+"):
             sign = self.take()
-            node = self.argument()
+            node = self.postfix(self.atom())
             return Node("neg", None, (node,)) if sign == "-" else node
         if signed and self.peek() == "(":
             return self.group("(", ")")

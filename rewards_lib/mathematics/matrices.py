@@ -14,6 +14,7 @@ from rewards_lib.mathematics.text import inside, split_top
 _KIND = r"\{(?:small)?[pbB]?matrix\}"
 _MATRIX = re.compile(rf"\\begin{_KIND}(?P<body>(?:(?!\\begin).)*?)\\end{_KIND}", re.DOTALL)
 _DETERMINANT = re.compile(r"\\begin\{vmatrix\}(?P<body>(?:(?!\\begin).)*?)\\end\{vmatrix\}", re.DOTALL)
+_TRANSPOSED = re.compile(r"\^\s*\{?\s*(?:T|\\top|\\mathsf ?\{?T\}?|\\intercal)\s*\}?")
 _MAX_CELLS = 400
 _MAX_DETERMINANT = 3
 
@@ -40,7 +41,11 @@ def read_matrix(text: str) -> Matrix | None:
     if r"\begin" not in text:
         return _read_nested_brackets(text)
     matches = list(_MATRIX.finditer(text))
-    if not matches or text[matches[-1].end() :].strip():
+    tail = text[matches[-1].end() :].strip() if matches else "?"
+    if len(matches) == 1 and _TRANSPOSED.fullmatch(tail):
+        matrix = read_matrix(text[: matches[0].end()])
+        return Matrix(tuple(zip(*matrix.rows, strict=True))) if matrix else None
+    if tail:
         return None
     total: Matrix | None = None
     term: Matrix | None = None
@@ -63,7 +68,7 @@ def read_matrix(text: str) -> Matrix | None:
 
 
 def _read_rows(body: str) -> Matrix | None:
-    rows = [split_top(row, "&") for row in re.split(r"\\\\(?:\[[^\]]*\])?", body) if row.strip()]
+    rows = [split_top(row, "&") for row in re.split(r"\\\\(?:\[[^\]]*\])?|\\cr(?![A-Za-z])", body) if row.strip()]
     if not rows or len({len(row) for row in rows}) != 1 or len(rows) * len(rows[0]) > _MAX_CELLS:
         return None
     return Matrix(tuple(map(tuple, rows)))

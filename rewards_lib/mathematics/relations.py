@@ -10,7 +10,11 @@ import re
 from rewards_lib.mathematics.text import JOIN, compact, split_top
 
 _RELATION = r"<=|>=|!=|<|>"
-_NAME = r"(?:\\angle ?)?(?:[A-Za-z]{1,12}|\\[a-z]+)(?:_\{?\w+\}?)?'*(?:\([A-Za-z](?:,[A-Za-z])*\))?"
+_NAME = (
+    r"(?:\\angle ?)?(?:[A-Za-z]{1,12}|\\[a-z]+)(?:_\{?(?:\\triangle ?)?\w+\}?)?(?:\^\{?-1\}?)?'*"
+    r"(?:\([A-Za-z](?:,[A-Za-z])*\))?|\\frac\{d ?[a-z]\}\{d ?[a-z]\}"
+    r"|\\(?:sin|cos|tan|cot) ?(?:[A-Z]|\\(?:alpha|beta|gamma|theta|phi|angle ?[A-Z]+))"
+)
 _MEASURE = r"(?=[^=]*[A-Z])(?:[A-Z](?:_\{?\w+\}?)?|[|:/{}\s]|\\(?:frac|angle|triangle|overline)(?![A-Za-z]))+"
 """A measure named by points, as geometry does: ``|AB|``, ``\\frac{NO}{BO}``, ``S_1:S_2``."""
 _NAMED = re.compile(rf"\s*(?:{_NAME}|{_MEASURE}|\([A-Za-z](?:\s*,\s*[A-Za-z])+\)|\\text\{{[^{{}}]*\}})\s*")
@@ -43,12 +47,18 @@ def values_of_chain(text: str) -> list[str]:
 
 
 _PUNCTURED = re.compile(r"(?:\\mathbb ?\{?R\}?|\\R)\s*(?:\\setminus|\\backslash|-)\s*\\\{([^{},]+)\\\}")
+_OPEN_BUILDER = re.compile(
+    r"\s*[A-Za-z]\s*(?:\\in\s*(?:\\mathbb\s*\{?R\}?|\\?R)\s*)?[|∣](?P<condition>[^|]*[<>=][^|]*)"
+)
+"""What is left of ``{x|x>2}`` when its braces, which only group without a backslash, are off."""
 _SET_BUILDER = re.compile(r"\\\{\s*[A-Za-z]\s*(?:\\in\s*(?:\\mathbb\s*\{?R\}?|\\R)\s*)?[|:](?P<condition>.+)\\\}")
 
 
 def without_builder(text: str) -> str:
     r"""Write ``\{x | x > 2\}`` as its condition, ``\mathbb{R} \setminus \{2\}`` as a union; others stay as they are."""
     if match := _SET_BUILDER.fullmatch(text):
+        return match["condition"].strip()
+    if match := _OPEN_BUILDER.fullmatch(text):
         return match["condition"].strip()
     match = _PUNCTURED.fullmatch(text)
     return rf"(-\infty,{match[1]}) \cup ({match[1]},\infty)" if match else text
@@ -145,7 +155,20 @@ _ASSIGNMENTS = re.compile(r"\s*[A-Za-z]\s*=[^=;,]+(?:,\s*[A-Za-z]\s*=[^=;,]+)+")
 def exact_side(text: str) -> str:
     r"""Take the side of ``\pi \approx 3.14`` that is no estimate, or the estimate of a lone letter."""
     sides = split_top(text, r"\\approx(?![A-Za-z])|≈")
-    return sides[1] if len(sides) > 1 and re.fullmatch("[A-DF-Za-df-z]", sides[0]) else sides[0]
+    return sides[1] if len(sides) > 1 and re.fullmatch("[A-DF-Za-df-z]?", sides[0]) else sides[0]
+
+
+_DOMAIN = re.compile(
+    r"(?P<value>.*\S)\s*(?:,\s*|\(\s*|\s)[A-Za-z](?:\s*,\s*[A-Za-z])*\s*\\in\s*(?:\\mathbb ?\{?[ZN]\}?|[ZN]|\\[ZN])"
+    r"(?:\^\{?[+*]\}?|_\{?[+*]\}?)?\s*\)?",
+    re.DOTALL,
+)
+
+
+def without_domain(text: str) -> str:
+    r"""Take off what a letter runs through: ``k\pi, k \in \mathbb{Z}`` as ``k\pi``."""
+    match = _DOMAIN.fullmatch(text) if r"\in" in text else None
+    return match["value"].rstrip(" ,") if match else text
 
 
 def as_tuples(text: str) -> str | None:

@@ -110,9 +110,12 @@ def _last_side(text: str, start: int, end: int) -> Extraction:
     return found(text, at, at + len(side))
 
 
+_CHOICE = r"(?=\s*\(?[A-J]\)?\s*\}?\s*$)"
 _STATEMENT = re.compile(
-    r"\s*(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
-    r"(?:answer\s*(?:is\s*:?|[:：])|option(?=\s+\(?[A-Z]\)?\s*$))\s*|\s*(?:所以)?(?:最终)?答案(?:是|为|[:：])[:：]?\s*|\s*选项?(?=\s*\(?[A-Z]\)?\s*$)",
+    r"\s*(?:\\text\s*\{\s*)?(?:"
+    r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
+    rf"(?:answer\s*(?:is\s*:?|[:：])|(?:option|choice|answer)\s{_CHOICE})"
+    rf"|(?:所以)?(?:最终)?答案(?:是|为|[:：])[:：]?|[答解]\s*[:：]|选项?{_CHOICE})\s*(?:(?<=[\s:：是为])\}})?\s*",
     re.IGNORECASE,
 )
 
@@ -124,7 +127,8 @@ def stated_answer(answer: str) -> str:
     ('5', '5', 'C', '5')
     """
     match = _STATEMENT.match(answer)
-    return answer[match.end() :] or answer if match else answer
+    stated = answer[match.end() :] or answer if match else answer
+    return re.sub(r"^\s*([A-J])[).]\s*$", r"\1", stated)
 
 
 def stated_truth(truth: str) -> str:

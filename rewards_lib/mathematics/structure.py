@@ -20,6 +20,7 @@ _EMPTY = re.compile(
     r"\\emptyset|\\\{\\\}|(?:there(?:is|are)|has)?no(?:real)?(?:solutions?|roots?)(?:exists?)?|none|noreal"
     r"|(?:原?方程)?(?:无解|无实数?[解根]|没有(?:实数)?[解根])|空集"
 )
+_INFINITE = re.compile(r"(?:(?P<minus>-|负)|\+|正)?(?:\\infty|infinity|无穷大?)")
 _UNDEFINED = re.compile(r"undefined|doesnotexist|dne|不存在|无定义|未定义")
 _BASE = re.compile(r"\(?([0-9A-Fa-f]+)\)?_\{?\(?(\d+)\)?\}?")
 
@@ -61,12 +62,14 @@ def in_order(first: Sequence[str], second: Sequence[str], compare: Compare) -> b
 
 
 def special_value(text: str) -> str | None:
-    """Name what is no ordinary value: ``empty``, ``undefined`` or ``all reals``; None for anything else."""
+    """Name what is no ordinary value: ``empty``, ``undefined``, ``infinity``, ``all reals``; None for others."""
     words = re.sub(r"\s+|\\text|(?<!\\)[{}]", "", fold_words(text))
     if _EMPTY.fullmatch(words) or words == r"\{\}":
         return "empty"
     if _UNDEFINED.fullmatch(words):
         return "undefined"
+    if match := _INFINITE.fullmatch(words):
+        return "minus infinity" if match["minus"] else "infinity"
     return (
         "all reals"
         if re.fullmatch(r"\\mathbbr|\\r|allrealnumbers|\(?-\\infty,\+?\\infty\)?|全体实数|一切实数", words)
@@ -74,10 +77,15 @@ def special_value(text: str) -> str | None:
     )
 
 
-def read_time(text: str) -> str | None:
-    """Read a time of day as written: AM or PM, or minutes with a leading zero; None for anything else."""
-    words = re.sub(r"[\s.]+", "", fold_words(text))
-    return words if re.fullmatch(r"\d{1,2}:(?:0\d|\d\d[ap]m)(?:[ap]m)?", words) else None
+def read_marks(text: str) -> str | None:
+    """Read statements named by circled numbers, ``①③`` or ``①、③``, in order; None for anything else."""
+    marks = re.sub(r"[\s,;和]+", "", text)
+    return "".join(sorted(set(marks))) if re.fullmatch("[①-⑳]+", marks) else None
+
+
+def choices_of(text: str) -> list[str] | None:
+    """Read ``ABD`` as the choices it names, in order and without repetition; None for anything else."""
+    return list(text) if re.fullmatch("[A-H]{2,8}", text) and list(text) == sorted(set(text)) else None
 
 
 def read_base(text: str) -> tuple[str, str] | None:
@@ -112,7 +120,8 @@ def read_collection(text: str) -> Collection | None:
     if (body := inside(text, r"\{", r"\}")) is not None:
         return Collection("set", _expanded([item for item in split_top(body, JOIN) if item]))
     if (bracketed := _read_bracketed(_turned_brackets(text))) is not None:
-        return bracketed
+        both = _expanded([text]) if bracketed.kind == "tuple" else ()
+        return Collection("list", both) if len(both) > 1 else bracketed
     if re.search(r"\\pm|\\mp", text) and len(both := _expanded([text])) > 1:
         return Collection("list", both)
     return _read_ratio(text)

@@ -40,7 +40,7 @@ _WRAPPER = re.compile(
     r"\\(text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|mbox|hbox|operatorname|boldsymbol|bm|underline)"
     r"\s*\{([^{}]*)\}"
 )
-_ARRAY = re.compile(r"[(\[]\s*\\begin\{array\}\{[^{}]*\}(.*?)\\end\{array\}\s*[)\]]", re.DOTALL)
+_ARRAY = re.compile(r"[(\[]\s*\\begin\{(?:array\}\{[^{}]*|matrix)\}(.*?)\\end\{(?:array|matrix)\}\s*[)\]]", re.DOTALL)
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ", "0123456789-+n")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
@@ -63,8 +63,9 @@ def normalise(text: str) -> str:
     text = re.sub(r"(?<=\d)(?:,?(?:\\[,!;: ]|~)|\s*\{\s*,\s*\})\s*(?=\d{3}(?!\d))", "", text)
     text = re.sub(r"(?<!\\)\\[,;:! ]|~|\\(?:quad|qquad|enspace|thinspace|newline)(?![A-Za-z])", " ", text)
     text = _DROPPED.sub("", text)
-    text = _MARKDOWN.sub(r"\1", text) if text.startswith("**") else text
-    text = _ARRAY.sub(r"\\begin{pmatrix}\1\\end{pmatrix}", text) if "{array}" in text else text
+    text = _MARKDOWN.sub(r"\1", text) if text.startswith("**") else text.strip("`")
+    text = _ARRAY.sub(r"\\begin{pmatrix}\1\\end{pmatrix}", text) if "{array}" in text or "{matrix}" in text else text
+    text = re.sub(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)", "*", text)
     text = re.sub(r"(?<=\d)\s*(?:pct|per ?cent(?:age)?)(?![A-Za-z])", "%", text)
     text = _WRAPPER.sub(_unwrap, text)
     text = _CHOSEN.sub(_choice, _REPEATING.sub(_repeating_fraction, _SCALED.sub(_scale, text)))

@@ -43,6 +43,7 @@ _CURRENCIES = {
     r"US\dollar": "dollar", r"\dollar": "dollar", "USD": "dollar", "人民币": "yuan", "RMB": "yuan", "CNY": "yuan",
     "元": "yuan", r"\text{sterling}": "sterling", r"\text{euro}": "euro",
 }  # fmt: skip
+_SPEEDS = {"mph": "mi/h", "kmh": "km/h", "kph": "km/h"}
 _CASED = frozenset({"MW", "MHz", "MJ", "MPa", "MV", "MB", "Mb", "Mg", "Mm", "ML"})
 """Abbreviations in which the case of M tells mega from milli."""
 _ARC = re.compile(r"(?P<core>.*\d)\s*(?P<marks>'{1,2})", re.DOTALL)
@@ -114,7 +115,8 @@ def canonical_unit(unit: str) -> str:
     unit = unit.replace("degree C", "celsius").replace("degree F", "fahrenheit")
     unit = re.sub(r"\s*\^\s*(-?\d)", r"^\1", unit)
     unit = re.sub(r"\s*(?:/| per |每)\s*", "/", unit)
-    return "/".join(_powered(part) for part in unit.split("/"))
+    spelled = "/".join(_powered(part) for part in unit.split("/"))
+    return _SPEEDS.get(spelled, spelled)
 
 
 _POWERS = (
