@@ -15,6 +15,8 @@ SHOWN_WORKERS = 24
 OLDEST_SHADE = 4
 """Groups at least so many versions old share the darkest shade."""
 SHOWN_STEPS = 12
+SHOWN_GROUPS = 1_500
+"""A browser draws no more bars than this at ease; the timeline then ends earlier."""
 ROW_PX = 13
 
 
@@ -22,7 +24,8 @@ def timeline_chart(run: SimulatedRun) -> go.Figure:
     """Draw the trainer and the first workers over the first steps, one bar a group or phase."""
     colours = palette()
     workers = min(run.settings.workers, SHOWN_WORKERS)
-    end = _end_of_step(run, SHOWN_STEPS)
+    started = [group.started for group in run.groups if group.worker < workers]
+    end = min([_end_of_step(run, SHOWN_STEPS), *started[SHOWN_GROUPS : SHOWN_GROUPS + 1]])
     drawn = figure(70 + ROW_PX * (workers + 2), legend=True, x_title=_("seconds"))
     shown = [group for group in run.groups if group.worker < workers and group.started < end]
     for age in range(OLDEST_SHADE + 1):

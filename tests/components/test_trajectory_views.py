@@ -111,3 +111,9 @@ def test_every_policy_can_be_drawn(policy):
 def test_the_digest_of_a_run_is_the_same_for_a_seed_and_another_for_another():
     assert digest_of(simulate(SMALL)) == digest_of(simulate(SMALL))
     assert digest_of(simulate(SMALL)) != digest_of(simulate(replace(SMALL, seed=1)))
+
+
+def test_a_timeline_of_very_many_groups_ends_early_enough_to_be_drawn():
+    flood = replace(SMALL, policy=Policy.DROP_OLDEST, queue_capacity=8, train_seconds=5000.0)
+    drawn = timeline_chart(simulate(flood))
+    assert sum(len(bar.x) for bar in drawn.data) < 1600

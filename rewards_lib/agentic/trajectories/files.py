@@ -5,6 +5,7 @@ Invariant: a row that cannot be read is told with its number, and a reward that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_TRAJECTORIES = 2_000
 _MASK_KEYS = ("mask", "loss_mask", "response_mask", "masks")
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+"""Where there might be one; whole pairs match too."""
 _CUT = frozenset({"length", "max_tokens", "truncated"})
 
 
@@ -54,6 +57,13 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, Any]]:
 
     One JSON value, indented or not, counts as a whole; else each line does. A list of messages is one row.
     """
+    if _HALF_PAIR.search(text):
+        yield from ((number, _mended(value)) for number, value in _values(text, name))
+    else:
+        yield from _values(text, name)
+
+
+def _values(text: str, name: str) -> Iterator[tuple[int, Any]]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > 1 and _is_object(lines[0][1]):
         for number, line in lines:
@@ -67,6 +77,15 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, Any]]:
         yield from enumerate(value, 1)
     else:
         yield 1, value
+
+
+def _mended(value: Any) -> Any:
+    """A value whose texts can be encoded: half of a surrogate pair, which JSON can spell, becomes U+FFFD."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_mended(item) for item in value]
+    return {_mended(key): _mended(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _is_object(line: str) -> bool:

@@ -1,5 +1,6 @@
 """Loading a trajectory, laying it out in tokens, and being told what is wrong with it."""
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -257,3 +258,26 @@ def test_a_tokenizer_json_splits_in_the_confined_worker():
     ]
     assert bad.value is None
     assert bad.error is not None
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.sampled_from(["role", "content", "tool_calls"]), inner, max_size=4),
+    max_leaves=8,
+)  # fmt: skip
+KEYS = ["messages", "tokens", "mask", "masks", "spans", "kl", "reward", "scores", "sample", "completion", "truncated"]
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), json_values, max_size=6))
+def test_whatever_a_row_holds_it_is_read_or_refused_in_a_sentence(row):
+    with contextlib.suppress(InputError):
+        for trajectory in read_trajectories(json.dumps(row)).trajectories:
+            find_traps(trajectory, lay_out(trajectory, split_by_words))
+
+
+def test_half_a_surrogate_pair_becomes_a_sign_that_can_be_shown():
+    talk = [{"role": "user", "content": "a\ud800b"}, {"role": "assistant", "content": "\U0001f600"}]
+    trajectory = load({"messages": talk, "id": "\ud800"})
+    assert [message["content"] for message in trajectory.messages] == ["a\ufffdb", "\U0001f600"]
+    trajectory.name.encode("utf-8")
