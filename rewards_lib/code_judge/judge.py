@@ -18,10 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from rewards_lib.code_judge import anonymous_files, programs, toolchains
+from rewards_lib.code_judge import anonymous_files, headers, programs, toolchains
 from rewards_lib.code_judge.binary_cache import BinaryCache
 from rewards_lib.code_judge.cancellation import Cancellation
 from rewards_lib.code_judge.extraction import Program, extract_program
+from rewards_lib.code_judge.headers import PrecompiledHeaders
 from rewards_lib.code_judge.judging import broken_limit, ending, execution_of, refuse_faults
 from rewards_lib.code_judge.languages import LANGUAGES
 from rewards_lib.code_judge.programs import ReadyProgram
@@ -34,7 +35,7 @@ from rewards_lib.code_judge.verdicts import Execution, Judgement, TestCase, Verd
 from rewards_lib.code_judge.workers import RunCancelledError, Worker, WorkerLostError, WorkerPlan, WorkerPool
 from rewards_lib.contract import Isolation, JsonObject, Tier
 from rewards_lib.data_directory import data_directory
-from rewards_lib.errors import BusyError, DependencyError
+from rewards_lib.errors import BusyError, DependencyError, boundary
 from rewards_lib.executor.run_queue import RunQueue
 
 MOST_SUBMISSIONS = 256
@@ -53,7 +54,9 @@ class CodeJudge:
     ) -> None:  # fmt: skip
         folder = (home or data_directory()) / "code_judge"
         self.workers = workers or os.cpu_count() or 1
-        self._pool = WorkerPool(toolchains.readable_anywhere(), require, plans)
+        self._headers = PrecompiledHeaders(folder / "headers", self._compile_header)
+        shown = str(self._headers.folder) if self._headers.folder.is_dir() else ""
+        self._pool = WorkerPool(toolchains.readable_anywhere(), require, plans, headers=shown)
         self._queue = RunQueue(at_once=self.workers, most_waiting=1 << 20, wait_seconds=_WAIT_SECONDS, kept_free=0)
         self._cache = BinaryCache(folder / "binaries")
         self._fetcher = TestFetcher(folder / "tests", allow_hosts)
@@ -219,8 +222,9 @@ class CodeJudge:
         self, toolchain: toolchains.Toolchain, source: str, seconds: float, caller: str,
         cancellation: Cancellation | None, key: str,
     ) -> tuple[ReadyProgram | None, Execution | None, bool]:  # fmt: skip
+        header_place = self._headers.place_for(toolchain, source) if self.isolation().tier == "A" else None
         with (
-            programs.compile_order(toolchain, source, seconds) as order,
+            programs.compile_order(toolchain, source, seconds, header_place) as order,
             self.run(order, "", caller, cancellation) as report,
         ):
             refuse_faults(report)
@@ -236,6 +240,15 @@ class CodeJudge:
             elif not execution.stderr:
                 execution = replace(execution, stderr=str(ending(report)))
         return None, execution, False
+
+    def _compile_header(self, toolchain: toolchains.Toolchain) -> int | None:
+        """For ``PrecompiledHeaders``; whatever keeps it from being made costs its speed and nothing else."""
+        found: list[int | None] = []
+        with boundary(lambda _error: found.append(None)):
+            flags = headers.flags_of(toolchain.language)
+            with programs.header_order(toolchain, flags) as order, self.run(order, "", "header", None) as report:
+                found.append(report.fetched.pop("header.gch", None))
+        return found[0]
 
     @contextmanager
     def _admission(self) -> Iterator[str]:

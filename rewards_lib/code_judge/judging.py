@@ -54,7 +54,7 @@ def refuse_faults(report: RunReport) -> None:
 
 def broken_limit(report: RunReport, limits: RunLimits) -> tuple[Verdict, Sentence] | None:
     """Which limit a run went over, and a sentence about it; None when it kept within all."""
-    if report.ended_by == "memory" or report.peak_mb > limits.memory_mb or _was_refused_memory(report):
+    if report.ended_by == "memory" or report.peak_mb > limits.memory_mb:
         return Verdict.MEMORY_LIMIT, sentence("more than {limit} MB of memory", limit=limits.memory_mb)
     if report.code == -signal.SIGXFSZ or _is_full(report, limits):
         return Verdict.OUTPUT_LIMIT, sentence("more than {limit} MB of output", limit=limits.output_mb)
@@ -78,8 +78,6 @@ def _is_full(report: RunReport, limits: RunLimits) -> bool:
 
 
 def _was_refused_memory(report: RunReport) -> bool:
-    if report.code == 0 or report.ended_by:
-        return False
     said = anonymous_files.read_tail(report.stderr, 8_192).decode("utf-8", "replace")
     return any(words in said for words in _OUT_OF_MEMORY)
 
@@ -106,6 +104,9 @@ def judge_run(
     broken = broken_limit(report, limits)
     if broken:
         return TestOutcome(index, case, broken[0], execution, broken[1])
+    if report.code != 0 and _was_refused_memory(report):
+        told = sentence("memory was refused beyond {limit} MB", limit=limits.memory_mb)
+        return TestOutcome(index, case, Verdict.MEMORY_LIMIT, execution, told)
     if report.code != 0:
         return TestOutcome(index, case, Verdict.RUNTIME_ERROR, execution, ending(report))
     expected = case.stdout.encode("utf-8", "surrogatepass")

@@ -44,6 +44,8 @@ class Language:
     environment: tuple[tuple[str, str], ...] = ()
     sample: str = field(default="", compare=False)
     """Reads two integers and prints their sum: the canary, and the first thing a page shows."""
+    header: str = ""
+    """A header of everything that many programs include; compiled once where its language allows that."""
     takes_plain_text: bool = False
     starts_programs: bool = False
     """Running programs start others: what they may start is in ``reads``."""
@@ -70,7 +72,7 @@ _LANGUAGES = (
         "cpp", "C++", ("c++", "cc", "cxx", "cpp17", "c++17", "cpp20", "c++20", "g++"), "main.cpp", ("./main",),
         COMPILED_SECONDS, ("g++",),
         ("{g++}", "-O2", "-std=c++17", "-DONLINE_JUDGE", "-pipe", "main.cpp", "-o", "main", "-lm"),
-        "main", "main", "g++", compiler_reads=_C_READS, data_slack_mb=_THREAD_STACKS_MB,
+        "main", "main", "g++", compiler_reads=_C_READS, data_slack_mb=_THREAD_STACKS_MB, header="bits/stdc++.h",
         sample="#include <iostream>\nint main() {\n    long long a, b;\n    std::cin >> a >> b;\n"
         "    std::cout << a + b << '\\n';\n}\n",
     ),

@@ -21,6 +21,7 @@ from rewards_lib.executor import places
 
 _ENVIRONMENT = {**places.ENVIRONMENT, "HOME": "{box}", "TMPDIR": "{box}", "ONLINE_JUDGE": "1"}
 _COMPILER_MB, _COMPILER_SLACK_MB = 1024, 2048
+_HEADER_SECONDS, _HEADER_MB = 60.0, 200
 _IMPORT = re.compile(
     r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)(?:[\w.]*(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*(\w+))?", re.M
 )
@@ -75,17 +76,40 @@ class ReadyProgram:
 
 
 @contextmanager
-def compile_order(toolchain: Toolchain, source: str, seconds: float) -> Iterator[RunOrder]:
-    """What a worker is told to compile a source: the compiler may start what belongs to it, and sees no tests."""
+def compile_order(
+    toolchain: Toolchain, source: str, seconds: float, header_place: str | None = None
+) -> Iterator[RunOrder]:
+    """What a worker is told to compile a source: the compiler may start what belongs to it, and sees no tests.
+
+    ``header_place`` is a folder with precompiled headers, searched first.
+    """
     language = toolchain.language
     everything = (*toolchains.libraries(), *toolchain.compiler_readable)
-    limits = RunLimits(seconds, _COMPILER_MB, _COMPILER_SLACK_MB, stack_mb=64)
+    command = tuple(_filled(part, toolchain, source, _COMPILER_MB) for part in language.compile)
+    searched = ("-I", header_place) if header_place else ()
     descriptor = anonymous_files.shared(source.encode("utf-8", "surrogatepass"), "source")
     with anonymous_files.closing(descriptor):
         yield RunOrder(
-            limits, tuple(_filled(part, toolchain, source, _COMPILER_MB) for part in language.compile),
+            RunLimits(seconds, _COMPILER_MB, _COMPILER_SLACK_MB, stack_mb=64), (*command, *searched),
             files={_file_name(language, source): descriptor}, fetch=(language.artifact,), profile="compiler",
-            readable=everything, runnable=everything, environment=_ENVIRONMENT | dict(language.environment),
+            readable=(*everything, *searched[1:]), runnable=everything,
+            environment=_ENVIRONMENT | dict(language.environment),
+        )  # fmt: skip
+
+
+@contextmanager
+def header_order(toolchain: Toolchain, flags: Sequence[str]) -> Iterator[RunOrder]:
+    """What a worker is told to precompile the language's header."""
+    language = toolchain.language
+    everything = (*toolchains.libraries(), *toolchain.compiler_readable)
+    compiler = _filled(language.compile[0], toolchain, "", _COMPILER_MB)
+    descriptor = anonymous_files.shared(f"#include <{language.header}>\n".encode(), "source")
+    with anonymous_files.closing(descriptor):
+        yield RunOrder(
+            RunLimits(_HEADER_SECONDS, _COMPILER_MB, _COMPILER_SLACK_MB, output_mb=_HEADER_MB, stack_mb=64),
+            (compiler, *flags, "-x", "c++-header", "header.h", "-o", "header.gch"), files={"header.h": descriptor},
+            fetch=("header.gch",), profile="compiler", readable=everything, runnable=everything,
+            environment=_ENVIRONMENT | dict(language.environment),
         )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ _FIRST_USER = 1_900_000_000
 """Users of programs start here, above every range that systems hand out."""
 _BOX_BYTES = 256 << 20
 _CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_OVERRIDE", "CAP_FOWNER")
+HEADERS_PLACE = "/headers"
 _MOUNTS = (
     "--as-pid-1", "--proc", "/proc", "--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/proc/self/fd/0",
     "/dev/stdin", "--symlink", "/proc/self/fd/1", "/dev/stdout", "--symlink", "/proc/self/fd/2", "/dev/stderr",
@@ -68,6 +69,8 @@ class WorkerPlan:
     """Tier A: build a user namespace even as root."""
     readable: tuple[str, ...] = ()
     """What any program of any language may read or run, beside the system's libraries."""
+    headers: str = ""
+    """A folder with precompiled headers; tier A has it at ``HEADERS_PLACE``."""
 
 
 class WorkerLostError(Exception):
@@ -211,7 +214,8 @@ def _spawn(plan: WorkerPlan, far: socket.socket) -> subprocess.Popen[bytes]:
             raise WorkerLostError(sentence("bubblewrap is not installed"))
         command = places.bubblewrap_command(
             program, plan.readable, command, own_namespace=plan.own_namespace or os.getuid() != 0,
-            capabilities=_CAPABILITIES, mounts=_MOUNTS,
+            capabilities=_CAPABILITIES,
+            mounts=(*_MOUNTS, *(("--ro-bind", plan.headers, HEADERS_PLACE) if plan.headers else ())),
         )  # fmt: skip
     return subprocess.Popen(
         command, pass_fds=[far.fileno()], env=places.ENVIRONMENT, stdin=subprocess.DEVNULL,
@@ -244,8 +248,11 @@ def _filters(plan: WorkerPlan) -> dict[str, str]:
 class WorkerPool:
     """Lends workers, starts them when needed, and replaces them. Thread-safe."""
 
-    def __init__(self, readable: Sequence[str], require: Tier | None, plans: Sequence[WorkerPlan] = ()) -> None:
+    def __init__(
+        self, readable: Sequence[str], require: Tier | None, plans: Sequence[WorkerPlan] = (), *, headers: str = ""
+    ) -> None:
         self._readable = tuple(readable)
+        self._headers = headers
         self._require = require
         self._plans = tuple(plans) or machine_plans()
         self._lock = threading.Lock()
@@ -314,7 +321,7 @@ class WorkerPool:
             for candidate in self._plans:
                 if self._require is not None and candidate.tier > self._require:
                     break
-                plan = replace(candidate, readable=self._readable)
+                plan = replace(candidate, readable=self._readable, headers=self._headers)
                 try:
                     worker = Worker(plan)
                 except WorkerLostError as error:
