@@ -64,19 +64,26 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, Any]]:
 
 
 def _values(text: str, name: str) -> Iterator[tuple[int, Any]]:
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if len(lines) > 1 and _is_object(lines[0][1]):
-        for number, line in lines:
-            try:
-                yield number, read_json(line, name=name)
-            except InputError as error:
-                yield number, error
+    try:
+        value = read_json(text, name=name)
+    except InputError as error:
+        rows = [(number, _line(line, name)) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        if not any(isinstance(row, dict) for _number, row in rows):
+            raise error from None
+        yield from rows
         return
-    value = read_json(text, name=name)
     if isinstance(value, list) and not (value and isinstance(value[0], Mapping) and "role" in value[0]):
         yield from enumerate(value, 1)
     else:
         yield 1, value
+
+
+def _line(line: str, name: str) -> Any:
+    """The value of a line, or why there is none."""
+    try:
+        return read_json(line, name=name)
+    except InputError as error:
+        return error
 
 
 def _mended(value: Any) -> Any:
@@ -86,13 +93,6 @@ def _mended(value: Any) -> Any:
     if isinstance(value, list):
         return [_mended(item) for item in value]
     return {_mended(key): _mended(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(read_json(line, name="line"), dict)
-    except InputError:
-        return False
 
 
 def _read_row(row: Any, number: int) -> list[Trajectory]:

@@ -229,9 +229,12 @@ def test_what_is_no_trajectory_is_refused_with_the_reason(text, says):
     assert says.lower() in str(refused.value).lower()
 
 
-def test_one_bad_line_costs_one_line():
-    loaded = read_trajectories(json.dumps({"messages": TALK}) + "\n{oops}\n" + json.dumps({"messages": TALK}))
-    assert (len(loaded.trajectories), [bad.row for bad in loaded.bad_rows]) == (2, [2])
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_one_bad_line_costs_one_line(place):
+    lines = [json.dumps({"messages": TALK}, ensure_ascii=False).replace("391.", "391\u2028.")] * 2
+    lines.insert(place - 1, "{oops}")
+    loaded = read_trajectories("\n".join(lines))
+    assert (len(loaded.trajectories), [bad.row for bad in loaded.bad_rows]) == (2, [place])
 
 
 def test_spans_that_overlap_are_refused():

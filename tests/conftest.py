@@ -1,0 +1,6 @@
+"""What holds for every test: on a busy machine a slow example is no failure."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
