@@ -47,6 +47,16 @@ RARE = {"endless": 25, "sleeps": 25, "floods": 50, "takes memory": 10, "leaves t
 """One in so many; the others share the rest."""
 COMMON = ("good", "good", "raises", "refused")
 WORKER_KILLED_EVERY = 200
+BATCH_EVERY = 40
+BATCH = FunctionSource(
+    HEADER + "import os, threading, time\n    n = sample['extra']['answer']\n"
+    "    while n == '1': pass\n"
+    "    if n == '2': threading.Thread(target=time.sleep, args=(60,)).start()\n"
+    "    if n == '3': bytearray(10 ** 10)\n"
+    "    return RewardFunctionResult([1])\n"
+)
+BATCH_GROUPS = [Payload(Sample(extra={"answer": str(number)}), (Completion("x"),)) for number in range(5)]
+BATCH_WANTED = [1.0, None, 1.0, None, 1.0]
 SLACK_MB = 20.0
 
 
@@ -111,6 +121,11 @@ def run_all(executor: Executor, runs: int, at_once: int) -> dict[str, int]:
     lock = threading.Lock()
 
     def one(number: int) -> None:
+        if number % BATCH_EVERY == 7:
+            runs = executor.run_functions(BATCH, BATCH_GROUPS, limits=Limits(memory_mb=256), group_seconds=0.2)
+            if [run.scores[0].value for run in runs] != BATCH_WANTED:
+                with lock:
+                    wrong["batch"] = wrong.get("batch", 0) + 1
         kind = kind_of(number)
         source, seconds, wanted = KINDS[kind]
         run = executor.run_function(FunctionSource(source), PAYLOAD, limits=Limits(wall_seconds=seconds, memory_mb=256))
