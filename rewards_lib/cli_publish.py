@@ -45,6 +45,10 @@ def _add_publish(commands: Commands) -> None:
     command.add_argument("--requirements", type=Path, metavar="R.txt", help="the function's requirements")
     command.add_argument("--note", default="", metavar="TEXT", help="what changed")
     add_allow_host(command)
+    command.add_argument(
+        "--secret", action="append", default=[], metavar="NAME",
+        help="a secret the function reads from os.environ; its name is published, never its value; may be repeated",
+    )  # fmt: skip
     command.set_defaults(run=_publish)
 
 
@@ -52,8 +56,11 @@ def _publish(options: argparse.Namespace) -> int:
     from rewards_lib.publishing import open_version
     from rewards_lib.store import Store
 
-    if options.requirements and options.mix:
-        raise InputError("This flag does nothing here.", where="--requirements", remedy="A mix names its own.")
+    for flag, value in (("--requirements", options.requirements), ("--secret", options.secret)):
+        if value and options.mix:
+            raise InputError(
+                "This flag does nothing here.", where=flag, remedy="The functions of a mix have their own."
+            )
     store = Store()
     version = _published(store, options)
     row = {"status": "success", **_version_row(version), "mix_version": open_version(version).mix_version}
@@ -75,7 +82,8 @@ def _published(store: Store, options: argparse.Namespace) -> Version:
         resolve = resolver(folder=options.mix.parent, store=lambda: store, allow_hosts=options.allow_host)
         return publish_mix(store, options.name, mix, resolve, note=options.note)
     found = read_function(options.function, requirements=options.requirements)
-    found = replace(found, source=replace(found.source, allow_hosts=tuple(options.allow_host)))
+    secrets = tuple((name, None) for name in options.secret)
+    found = replace(found, source=replace(found.source, allow_hosts=tuple(options.allow_host), secrets=secrets))
     return publish_function(store, options.name, function_content(found), note=options.note)
 
 
@@ -263,7 +271,8 @@ def _serve(options: argparse.Namespace) -> int:
     from rewards_lib.serving.server import serve
 
     settings = ServiceSettings(
-        host=options.host, port=options.port if options.port is not None else usual_port(), token=os.environ.get(TOKEN_VARIABLE, "").strip(),
+        host=options.host, port=usual_port() if options.port is None else options.port,
+        token=os.environ.get(TOKEN_VARIABLE, "").strip(),
         trusted_hosts=tuple(options.trusted_host), most_waiting=options.most_waiting,
     )  # fmt: skip
     if options.at_once is not None:

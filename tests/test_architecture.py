@@ -80,6 +80,7 @@ ROOMS: dict[str, set[str]] = {
         "function_sources",
         "mix",
         "store",
+        "payloads",
     },
     "cli": {
         "cli_code_judge",
@@ -114,6 +115,7 @@ PACKAGES: dict[str, set[str]] = {
     "pandas": {"training_metrics"},
     "numpy": {"training_metrics", "rollouts", "agentic"},
     "pyarrow": {"rollouts"},
+    "ray": {"rollouts"},
     "tokenizers": {"agentic"},
     "tsdownsample": {"training_metrics"},
     "yaml": {"training_metrics"},
@@ -132,6 +134,7 @@ PACKAGES: dict[str, set[str]] = {
     "aiohappyeyeballs": {"executor"},
 }
 LAZY = {
+    "ray",
     "cryptography",
     "sympy",
     "math_verify",

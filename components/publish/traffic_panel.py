@@ -40,7 +40,9 @@ def requests_panel(chosen: Publishable) -> None:
 def _table(rows: list[Row]) -> None:
     columns: dict[str, list[Any]] = {
         _("time"): [datetime.fromisoformat(row["time"]).astimezone().strftime("%H:%M:%S.%f")[:12] for row in rows],
-        _("version"): [f"v{number}" if (number := str(row.get("version", "")).rpartition("@")[2]) else "—" for row in rows],
+        _("version"): [
+            f"v{number}" if (number := str(row.get("version", "")).rpartition("@")[2]) else "—" for row in rows
+        ],
         "n": [row.get("completions", 0) for row in rows],
         "ms": [round(float(row["ms"]), 1) for row in rows],
         _("status"): [[_word(row)] for row in rows],

@@ -177,6 +177,15 @@ def _warnings(published: Published, target: Target) -> list[Sentence]:
                 "records nothing for it.", rules=", ".join(hosts),
             )
         )  # fmt: skip
+    functions = [published.resolve(rule).source for rule in published.mix.rules if rule.function is not None]
+    names = sorted({name for source in functions for name, _value in source.secrets})
+    if names:
+        found.append(
+            sentence(
+                "The function reads the secrets {names} from the environment: set them where the trainer runs; this "
+                "folder holds no value.", names=", ".join(names),
+            )
+        )  # fmt: skip
     return found
 
 

@@ -1,7 +1,7 @@
 """Making versions: what goes into one, and what keeps a text from becoming one.
 
-A function's version is ``{"source", "requirements", "allow_hosts", "limits"?}``; a mix's is its mix file with
-``"functions"``, the content of each function by the name of its rule, as it was when the mix was published.
+A function's version is ``{"source", "requirements", "allow_hosts", "secrets"?, "limits"?}``, secrets by name; a mix's
+is its mix file with ``"functions"``, the content of each function by the name of its rule, as it was then.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ FUNCTIONS = "functions"
 
 
 def function_content(found: ResolvedFunction) -> JsonObject:
-    """A function as the store keeps it: code, requirements, hosts and, where its author set some, limits."""
+    """A function as the store keeps it: code, requirements, hosts, the names of its secrets, its author's limits."""
     content: JsonObject = {
         "source": found.source.source,
         "requirements": found.source.requirements,
         "allow_hosts": list(found.source.allow_hosts),
     }
+    if found.source.secrets:
+        content["secrets"] = sorted(name for name, _value in found.source.secrets)  # the values stay where they are
     if found.limits is not None:
         content["limits"] = {name: value for name, value in asdict(found.limits).items() if name in RANGES}
     return content

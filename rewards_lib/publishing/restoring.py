@@ -9,7 +9,7 @@ from rewards_lib.contract import JsonObject
 from rewards_lib.publishing.freezing import FUNCTIONS, mix_file_of, stored_name
 from rewards_lib.store import Draft, Store, Version
 
-_CONTENT_KEYS = ("source", "requirements", "allow_hosts", "limits")
+_CONTENT_KEYS = ("source", "requirements", "allow_hosts", "secrets", "limits")
 
 
 def restore(store: Store, version: Version, *, base_revision: int | None) -> Draft:

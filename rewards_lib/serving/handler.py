@@ -80,10 +80,17 @@ class CurrentVersions:
         if known is None:
             known = open_version(find_published(self._store, reference))
             with self._lock:
-                if mark == self._mark:
+                if mark == self._mark and not _has_secrets(
+                    known
+                ):  # a secret's value may change, and does not show here
                     self._known[reference] = known
                 self.quick = self.quick - {reference} | ({reference} if _is_quick(known) else set())
         return known
+
+
+def _has_secrets(published: Published) -> bool:
+    functions = [published.resolve(rule) for rule in published.mix.rules if rule.function is not None]
+    return any(found.source.secrets for found in functions)
 
 
 def _is_quick(published: Published) -> bool:

@@ -3,7 +3,10 @@
 import pytest
 
 from rewards_lib.errors import InputError, NotFoundError, StoreError
+from rewards_lib.executor import Executor
 from rewards_lib.function_sources import resolver
+from rewards_lib.interop.exporting import exported_files
+from rewards_lib.interop.targets import TARGETS
 from rewards_lib.mix import mix_from_json, mix_version
 from rewards_lib.publishing import (
     changes_between,
@@ -16,6 +19,7 @@ from rewards_lib.publishing import (
     restore,
 )
 from rewards_lib.store import Store, WithdrawnError
+from rewards_lib.store.secrets import SecretStore
 
 ONE = "from rl_types import RewardFunctionResult\ndef reward_fn(context, sample, completions):\n" + (
     "    return RewardFunctionResult([{value}] * len(completions))\n"
@@ -153,3 +157,18 @@ def test_moving_a_rule_is_told_once(store):
 def test_equal_contents_have_no_changes(store):
     content = publish(store).content
     assert changes_between(content, content | {"rules": [dict(rule) for rule in content["rules"]]}) == ()
+
+
+def test_a_version_names_the_secrets_of_a_function_and_holds_no_value(store, tmp_path, monkeypatch):
+    monkeypatch.setenv("REWARD_CONSOLE_HOME", str(tmp_path))
+    SecretStore().keep("MY_TOKEN", "very-secret-value")
+    store.save_draft("function", "own", function(0.25) | {"secrets": ["MY_TOKEN"]}, base_revision=1)
+    version = publish(store)
+    assert version.content["functions"]["own"]["secrets"] == ["MY_TOKEN"]
+    assert "very-secret-value" not in str(version.content)
+    source = open_version(version).resolve(open_version(version).mix.rules[1]).source
+    assert dict(source.secrets) == {"MY_TOKEN": "very-secret-value"}
+    with Executor() as executor:
+        files = exported_files(open_version(version), TARGETS["verl"], executor=executor)
+    assert "very-secret-value" not in "".join(files.values())
+    assert "MY_TOKEN" in files["README.md"]

@@ -18,7 +18,8 @@ def reward_fn(context, sample, completions):
 """
 GOOD = """from rl_types import RewardFunctionResult
 def reward_fn(context, sample, completions):
-    return RewardFunctionResult([float(len(c["messages"][-1]["content"])) for c in completions], {"n": len(completions)})
+    lengths = [float(len(c["messages"][-1]["content"])) for c in completions]
+    return RewardFunctionResult(lengths, {"n": len(completions)})
 """
 
 
