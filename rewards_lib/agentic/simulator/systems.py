@@ -44,12 +44,12 @@ SYSTEMS: dict[str, System] = {
         ),
         System(
             "verl fully async",
-            {"policy": Policy.THRESHOLD, "staleness_threshold": 0.0, "sync_steps": 4, "order": Order.AS_FINISHED},
+            {"policy": Policy.THRESHOLD, "staleness_threshold": 0.1, "sync_steps": 4, "order": Order.AS_FINISHED},
             sentence(
-                "staleness_threshold 0 (advised: below 1), trigger_parameter_sync_step 4, require_batches 1, "
+                "staleness_threshold 0.1 (advised: below 1), trigger_parameter_sync_step 4, require_batches 1, "
                 "partial_rollout."
             ),
-            "verl experimental/fully_async_policy",
+            "verl 0.9.1 experimental/fully_async_policy/config/fully_async_ppo_trainer.yaml",
         ),
         System(
             "TRL async GRPO",

@@ -1,5 +1,6 @@
 """The simulator: nothing lost, limits kept, a seed repeated, and the admission rules' worked numbers."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -206,3 +207,9 @@ def test_every_named_system_runs_and_keeps_its_own_limit_on_average(system):
     assert comparison.speedup >= 0.99
     if comparison.run.settings.staleness_limit is not None:
         assert comparison.summary.mean_staleness <= comparison.run.settings.staleness_limit
+
+
+def test_the_usual_run_and_its_comparison_take_less_than_a_second():
+    begun = time.process_time()
+    compare_with_synchronous(SimulationSettings())
+    assert time.process_time() - begun < 1
