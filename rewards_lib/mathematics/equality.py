@@ -239,6 +239,8 @@ class _Comparison:
             return False
         nodes = [_parsed(f"({left})-({right})") for left, right in (equations[0], equations[1])]
         if nodes[0] is None or nodes[1] is None:
+            if None not in named:  # values of two different names
+                return False
             return self.compare_by_algebra(truth, answer, is_truth_read=nodes[0] is not None)
         self.layer = "numeric"
         return are_proportional(nodes[0], nodes[1], truth + answer)
@@ -270,7 +272,7 @@ class _Comparison:
         signs = wanted.endswith("%"), found.endswith("%")
         if signs[0] != signs[1] and (unit or other_unit):
             return False
-        wanted, found = wanted.rstrip("% "), found.rstrip("% ")
+        wanted, found = wanted.removesuffix("%").strip(), found.removesuffix("%").strip()
         if signs[0] == signs[1]:
             return self.compare_expressions(wanted, found)
         shares = (f"({wanted})/100", found) if signs[0] else (wanted, f"({found})/100")

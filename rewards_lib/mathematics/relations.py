@@ -25,7 +25,7 @@ _EQUALS = r"(?<![<>!])=|\\in(?![A-Za-z])"
 def name_of(text: str) -> str:
     """The lone name before an equals sign, without blanks and without its arguments; empty when there is none."""
     first = split_top(text, _EQUALS)[0]
-    return re.sub(r"(?<=\w)\([A-Za-z,]+\)$", "", compact(first)) if _NAMED.fullmatch(first) else ""
+    return re.sub(r"(?<=\w)\([a-z,]+\)$", "", compact(first)) if _NAMED.fullmatch(first) else ""
 
 
 def without_name(text: str) -> str | None:

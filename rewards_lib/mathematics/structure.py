@@ -22,7 +22,7 @@ _EMPTY = re.compile(
 )
 _INFINITE = re.compile(r"(?:(?P<minus>-|负)|\+|正)?(?:\\infty|infinity|无穷大?)")
 _UNDEFINED = re.compile(r"undefined|doesnotexist|dne|不存在|无定义|未定义")
-_BASE = re.compile(r"\(?([0-9A-Fa-f]+)\)?_\{?\(?(\d+)\)?\}?")
+_BASE = re.compile(r"\(?([0-9A-Fa-f]+(?:\.[0-9A-Fa-f]+)?)\)?_\{?\(?(\d+)\)?\}?")
 
 
 _MANY = 40
@@ -70,6 +70,8 @@ def special_value(text: str) -> str | None:
         return "undefined"
     if match := _INFINITE.fullmatch(words):
         return "minus infinity" if match["minus"] else "infinity"
+    if match := re.fullmatch(r"\\mathbb([nzqc])", words):
+        return f"the set {match[1]}"
     return (
         "all reals"
         if re.fullmatch(r"\\mathbbr|\\r|allrealnumbers|\(?-\\infty,\+?\\infty\)?|全体实数|一切实数", words)

@@ -167,8 +167,8 @@ def _join_thousands(text: str) -> str:
 
 
 def compact(text: str) -> str:
-    """Take out blanks that mean nothing: beside operators, brackets and commas everywhere outside words."""
-    return re.sub(r"\s+(?![A-Za-z])|(?<![A-Za-z])\s+", "", text)
+    """Take out blanks that mean nothing: all but those between two words and between two numbers."""
+    return re.sub(r"\s+(?![A-Za-z\d])|(?<![A-Za-z\d])\s+|(?<=\d)\s+(?=[A-Za-z])|(?<=[A-Za-z])\s+(?=\d)", "", text)
 
 
 def is_balanced(text: str) -> bool:
