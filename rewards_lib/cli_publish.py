@@ -261,6 +261,10 @@ def _add_serve(commands: Commands) -> None:
     command.add_argument("--at-once", type=int, metavar="N", help="requests scored at the same time")
     command.add_argument("--most-waiting", type=int, default=256, metavar="N", help="requests that may wait (256)")
     command.add_argument("--with-parent", action="store_true", help="end when the process that started this one ends")
+    command.add_argument("--code-judge", action="store_true", help="answer the code judge's /submit and /run_code too")
+    command.add_argument(
+        "--tests-host", action="append", default=[], metavar="H", help="a host its tests may be fetched from"
+    )
     command.set_defaults(run=_serve)
 
 
@@ -274,6 +278,7 @@ def _serve(options: argparse.Namespace) -> int:
         host=options.host, port=usual_port() if options.port is None else options.port,
         token=os.environ.get(TOKEN_VARIABLE, "").strip(),
         trusted_hosts=tuple(options.trusted_host), most_waiting=options.most_waiting,
+        code_judge_hosts=tuple(options.tests_host) if options.code_judge else None,
     )  # fmt: skip
     if options.at_once is not None:
         settings = replace(settings, at_once=options.at_once)

@@ -68,7 +68,7 @@ ROOMS: dict[str, set[str]] = {
         "function_sources",
         "store",
     },
-    "serving": {"publishing", "scoring", "payloads", "presets", "executor", "store"},
+    "serving": {"code_judge", "publishing", "scoring", "payloads", "presets", "executor", "store"},
     "interop": {"publishing", "scoring", "mix", "mix_result", "presets", "payloads", "executor", "store"},
     "cli_publish": {
         "cli_options",

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError, boundary
@@ -55,14 +56,28 @@ def serve(settings: ServiceSettings, *, on_listening: Callable[[], None], with_p
             RewardHandler(store, executor), store, settings, admission=admission, metrics=metrics,
             is_ready=lambda: state.is_ready,
         )  # fmt: skip
+        judging = _add_code_judge(application, settings)
         server = _Server(_configuration(Gate(application, settings, log, metrics), settings), state)
         if with_parent:
             threading.Thread(target=_watch_parent, args=(parent, server), name="parent", daemon=True).start()
         on_listening()
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(server.serve(sockets=[listener]))
+        judging.close()
         log.close()
     store.close()
+
+
+def _add_code_judge(application: FastAPI, settings: ServiceSettings) -> contextlib.ExitStack:
+    """Answer ``/submit`` and ``/run_code`` too, where the settings ask for it; what is returned is to be closed."""
+    open_things = contextlib.ExitStack()
+    if settings.code_judge_hosts is not None:
+        from rewards_lib.code_judge.judge import CodeJudge
+        from rewards_lib.code_judge.service import router
+
+        judge = open_things.enter_context(CodeJudge(allow_hosts=settings.code_judge_hosts))
+        application.include_router(router(judge))
+    return open_things
 
 
 class _State:

@@ -37,6 +37,8 @@ class ServiceSettings:
     wait_seconds: float = 30.0
     """How long a request waits for its turn before it is answered 503."""
     body_bytes: int = 32 << 20
+    code_judge_hosts: tuple[str, ...] | None = None
+    """Where the code judge's tests may be fetched from; None serves no code judge."""
     drain_seconds: float = 30.0
     """How long requests in progress may take after the service was told to stop."""
 

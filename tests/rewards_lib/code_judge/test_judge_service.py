@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 import uvicorn
+from fastapi import FastAPI
 
 from rewards_lib.code_judge import CodeJudge
 from rewards_lib.code_judge.canary import Canary
 from rewards_lib.code_judge.service import application, serve
 from rewards_lib.errors import InputError
+from rewards_lib.serving.server import _add_code_judge
+from rewards_lib.serving.settings import ServiceSettings
 
 SUM = "```python\na, b = map(int, input().split())\nprint(a + b)\n```"
 TESTS = [{"type": "StandardIO", "data": {"input": {"stdin": "1 2\r\n"}, "output": {"stdout": "3\r\n"}}}]
@@ -210,3 +213,11 @@ def test_overload_changes_no_verdict(judge):
         answers = [one.result() for one in asked]
     assert [body["accepted"] for _, body, _ in answers] == [accepted for _, accepted in known] * 12
     service.close()
+
+
+@pytest.mark.parametrize(("hosts", "is_there"), [(None, False), ((), True)])
+def test_the_reward_service_answers_for_the_judge_where_it_is_asked_to(hosts, is_there, tmp_path, monkeypatch):
+    monkeypatch.setenv("REWARD_CONSOLE_HOME", str(tmp_path))
+    application = FastAPI()
+    _add_code_judge(application, ServiceSettings(code_judge_hosts=hosts)).close()
+    assert ("/submit" in {route.path for route in application.routes}) is is_there
