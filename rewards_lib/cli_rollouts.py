@@ -91,7 +91,12 @@ def _add_score(commands: Commands) -> None:
     _add_mix_and_rollouts(command)
     command.add_argument("--out", type=Path, required=True, metavar="OUT", help=".jsonl, .jsonl.gz or .parquet")
     command.add_argument("--workers", type=int, default=1, metavar="N", help="processes that score (1)")
-    command.add_argument("--engine", choices=["local"], default="local", help="where the workers run (local)")
+    command.add_argument(
+        "--engine",
+        choices=["local", "ray"],
+        default="local",
+        help="where the workers run; ray is installed apart (local)",
+    )
     command.add_argument("--resume", action="store_true", help="go on behind the last whole chunk of a stopped run")
     command.add_argument(
         "--keep-going", action="store_true", help="score on when the first rollouts all fail for one cause"
@@ -105,7 +110,7 @@ def _score(options: argparse.Namespace) -> int:
 
     mix, resolve = _mix_and_resolver(options)
     how = ScoreOptions(
-        workers=options.workers, resume=options.resume, keep_going=options.keep_going,
+        workers=options.workers, engine=options.engine, resume=options.resume, keep_going=options.keep_going,
         chunk_size=options.chunk_size, limits=limits_of(options), **_reading(options),
     )  # fmt: skip
     bar = _ProgressBar()

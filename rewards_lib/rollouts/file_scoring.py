@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 from rewards_lib.contract import Isolation, JsonObject
 from rewards_lib.errors import ExecutionError, InputError
@@ -27,6 +27,7 @@ from rewards_lib.rollouts.formats.columns import ColumnMap
 from rewards_lib.rollouts.grouping import FIRST_CHUNK, GroupedRollouts
 from rewards_lib.rollouts.journal import Journal, Progress
 from rewards_lib.rollouts.output import GrowingOutput
+from rewards_lib.rollouts.ray_worker import RayWorker, ray_session
 from rewards_lib.rollouts.reading import RolloutFile, open_rollouts
 from rewards_lib.rollouts.rollout import BadRow, Rollout
 from rewards_lib.rollouts.tally import Tally
@@ -43,6 +44,8 @@ class ScoreOptions:
     """How a file is scored."""
 
     workers: int = 1
+    engine: Literal["local", "ray"] = "local"
+    """Where the workers run; the output is the same."""
     resume: bool = False
     """Go on behind the last whole chunk of an interrupted run."""
     keep_going: bool = False
@@ -235,18 +238,24 @@ ScoreChunks = Callable[[Iterator[list[Rollout]]], Iterator[ChunkResult]]
 def _scorers(
     mix: Mix, functions: Mapping[str, ResolvedFunction], options: ScoreOptions, version: str, given: Executor | None
 ) -> Iterator[ScoreChunks]:
-    """One worker scores in this process; several are processes of their own, each with its own executor."""
-    if options.workers == 1:
+    """One local worker scores in this process; others are processes or actors, each with its own executor."""
+    if options.workers == 1 and options.engine == "local":
         with nullcontext(given) if given else Executor() as executor:
             scorer = ChunkScorer(mix, functions, options.limits, executor, version)
             yield lambda chunks: map(scorer.score, chunks)
         return
     with ExitStack() as stack:
-        # The threads are left last: they wait for answers, which end when the processes do.
+        make: type[WorkerProcess] | type[RayWorker] = WorkerProcess
+        if options.engine == "ray":
+            stack.enter_context(ray_session(options.workers))
+            make = RayWorker
+        # The threads are left last: they wait for answers, which end when the workers do.
         threads = stack.enter_context(ThreadPoolExecutor(options.workers, thread_name_prefix="chunk"))
-        idle: queue.SimpleQueue[WorkerProcess] = queue.SimpleQueue()
+        idle: queue.SimpleQueue[WorkerProcess | RayWorker] = queue.SimpleQueue()
         for _ in range(options.workers):
-            idle.put(stack.enter_context(WorkerProcess(mix, functions, options.limits, version)))
+            started: WorkerProcess | RayWorker = make(mix, functions, options.limits, version)
+            stack.enter_context(started)
+            idle.put(started)
 
         def score_one(chunk: list[Rollout]) -> ChunkResult:
             worker = idle.get()

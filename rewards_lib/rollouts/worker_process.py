@@ -41,14 +41,7 @@ class WorkerProcess:
             [sys.executable, "-c", _START, str(_PROJECT_FOLDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             start_new_session=True,  # an interrupt of the terminal is for the parent, which ends its workers
         )  # fmt: skip
-        self._send(
-            {
-                "mix": write_mix(mix),
-                "functions": pack_functions(functions),
-                "limits": asdict(limits) if limits else None,
-                "version": version,
-            }
-        )
+        self._send(setup_of(mix, functions, limits, version))
 
     def score(self, rollouts: Sequence[Rollout]) -> ChunkResult:
         """Score a chunk. Raises DependencyError or ExecutionError when the process cannot, or is gone."""
@@ -56,11 +49,7 @@ class WorkerProcess:
         answer = self._pipe(self._process.stdout).readline()
         if not answer:
             raise ExecutionError("A worker process ended in the middle of a chunk.", remedy="Go on with --resume.")
-        row = json.loads(answer)
-        if "error" in row:
-            raise DependencyError("{text}", text=row["error"])
-        isolation = Isolation.from_json(row["isolation"]) if row["isolation"] else None
-        return ChunkResult(row["lines"], Tally.from_json(row["tally"]), isolation)
+        return read_answer(json.loads(answer))
 
     def _send(self, message: Any) -> None:
         try:
@@ -103,12 +92,9 @@ def main() -> None:
     setup = json.loads(messages.get())
     busy.clear()
     with Executor() as executor:
-        scorer = ChunkScorer(
-            read_mix(setup["mix"]), unpack_functions(setup["functions"]),
-            Limits(**setup["limits"]) if setup["limits"] else None, executor, setup["version"],
-        )  # fmt: skip
+        scorer = make_scorer(setup, executor)
         while (chunk := json.loads(messages.get())) is not None:
-            answer = json.dumps(_answer(scorer, chunk)).encode()
+            answer = json.dumps(answer_chunk(scorer, chunk)).encode()
             busy.clear()
             answers.write(answer + b"\n")
             answers.flush()
@@ -124,7 +110,32 @@ def _listen(messages: queue.SimpleQueue[bytes], busy: threading.Event) -> None:
     messages.put(b"null")
 
 
-def _answer(scorer: ChunkScorer, chunk: list[list[Any]]) -> JsonObject:
+def setup_of(mix: Mix, functions: Mapping[str, ResolvedFunction], limits: Limits | None, version: str) -> JsonObject:
+    """Write what a scorer elsewhere needs as JSON; ``make_scorer`` reads it."""
+    return {
+        "mix": write_mix(mix), "functions": pack_functions(functions), "limits": asdict(limits) if limits else None,
+        "version": version,
+    }  # fmt: skip
+
+
+def make_scorer(setup: JsonObject, executor: Executor) -> ChunkScorer:
+    """Make the scorer that ``setup_of`` describes."""
+    return ChunkScorer(
+        read_mix(setup["mix"]), unpack_functions(setup["functions"]),
+        Limits(**setup["limits"]) if setup["limits"] else None, executor, setup["version"],
+    )  # fmt: skip
+
+
+def read_answer(row: JsonObject) -> ChunkResult:
+    """Read what ``answer_chunk`` wrote. Raises DependencyError where the scorer could not work at all."""
+    if "error" in row:
+        raise DependencyError("{text}", text=row["error"])
+    isolation = Isolation.from_json(row["isolation"]) if row["isolation"] else None
+    return ChunkResult(row["lines"], Tally.from_json(row["tally"]), isolation)
+
+
+def answer_chunk(scorer: ChunkScorer, chunk: list[list[Any]]) -> JsonObject:
+    """Score packed rollouts and write the result as JSON; ``read_answer`` reads it."""
     try:
         result = scorer.score([Rollout.unpack(row) for row in chunk])
     except RewardConsoleError as error:
