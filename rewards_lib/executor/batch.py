@@ -151,7 +151,10 @@ class Batch:
                 return  # what came before it may have taken the memory
             child.took_late = channel.end.killed_for is not None
             logs = channel.printed_until(_places(row)) if "printed" in row else ""
-            self._job.answered(self._next_done(), row, logs)
+            entry = self._next_done()
+            self._job.answered(entry, row, logs)
+            if not self._waiting:  # the next one is still being made, and is not late before it is there
+                channel.move_deadline(entry.seconds)
         if child.is_ready:
             channel.pause_seconds = _PAUSE_SECONDS if len(self._waiting) > _MANY_ENTRIES else 0.0
             if self._waiting:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 _PIECE_BYTES = 1 << 16
 _PIPE_BYTES = 1 << 20
+_MAKING_SECONDS = 0.05
+"""Whoever makes entries slowly must not keep the host from looking after the child."""
 _HEAD_BYTES = 4
 
 
@@ -55,12 +57,12 @@ class Feed:
         os.close(self._writer)
 
     def _gather(self) -> bytes:
-        """Make entries until they fill a piece, or there are no more."""
+        """Make entries until they fill a piece, have taken a moment, or there are no more."""
         start, parts, size = time.monotonic(), [], 0
         for entry in self._entries:
             parts += [len(entry).to_bytes(_HEAD_BYTES, "little"), entry]
             size += len(entry)
-            if size >= _PIECE_BYTES:
+            if size >= _PIECE_BYTES or time.monotonic() - start > _MAKING_SECONDS:
                 break
         self.making_seconds += time.monotonic() - start
         return b"".join(parts)

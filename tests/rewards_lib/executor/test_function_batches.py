@@ -199,3 +199,28 @@ def test_groups_are_taken_as_the_child_gets_through_them(executor):
     assert [run.scores[0].value for run in runs] == [None] + [1.0] * 399
     assert time.monotonic() - start < 10
     assert made == list(range(400))
+
+
+def test_a_source_of_groups_that_takes_its_time_takes_none_from_the_groups(executor):
+    def groups():
+        for number in range(4):
+            time.sleep(0.4)
+            yield payload_of("x", answer=str(number))
+
+    source = FunctionSource(
+        HEADER + "import time\ndef reward_fn(c, s, r):\n    time.sleep(0.4)\n    return RewardFunctionResult([1])\n"
+    )
+    executor.run_functions(source, [payload_of("x")])
+    runs = executor.run_functions(source, groups(), group_seconds=0.7)
+    assert [run.scores[0].value for run in runs] == [1.0] * 4
+
+
+def test_an_error_of_the_source_of_groups_is_the_callers_and_leaves_the_executor_usable(executor):
+    def groups():
+        yield payload_of("x")
+        raise OSError("the file ended")
+
+    source = FunctionSource(HEADER + "def reward_fn(c, s, r):\n    return RewardFunctionResult([1])\n")
+    with pytest.raises(OSError, match="the file ended"):
+        executor.run_functions(source, groups())
+    assert executor.run_functions(source, [payload_of("x")])[0].scores[0].value == 1.0
