@@ -81,6 +81,8 @@ def special_value(text: str) -> str | None:
 
 def read_marks(text: str) -> str | None:
     """Read statements named by circled numbers, ``①③`` or ``①、③``, in order; None for anything else."""
+    if text.isascii():
+        return None
     marks = re.sub(r"[\s,;和]+", "", text)
     return "".join(sorted(set(marks))) if re.fullmatch("[①-⑳]+", marks) else None
 
@@ -92,7 +94,7 @@ def choices_of(text: str) -> list[str] | None:
 
 def read_base(text: str) -> tuple[str, str] | None:
     """Read ``1011_2`` as (digits, base)."""
-    match = _BASE.fullmatch(compact(text))
+    match = _BASE.fullmatch(compact(text)) if "_" in text else None
     return (match[1].lstrip("0").casefold() or "0", match[2]) if match else None
 
 

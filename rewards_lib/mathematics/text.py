@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from rewards_lib.digits import fold_digits
 
@@ -51,6 +52,7 @@ _DOUBLED = re.compile(
 """A backslash that an escaping too many has doubled; rows of matrices are cut by doubled ones."""
 
 
+@lru_cache(maxsize=256)
 def normalise(text: str) -> str:
     r"""Write a mathematical text in one spelling.
 
@@ -166,6 +168,7 @@ def _join_thousands(text: str) -> str:
     return re.sub(r"(?<![\d.,/^_])(?!0,)\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?![\d,/]|\s*\\frac)", joined, text)
 
 
+@lru_cache(maxsize=256)
 def compact(text: str) -> str:
     """Take out blanks that mean nothing: all but those between two words and between two numbers."""
     return re.sub(r"\s+(?![A-Za-z\d])|(?<![A-Za-z\d])\s+|(?<=\d)\s+(?=[A-Za-z])|(?<=[A-Za-z])\s+(?=\d)", "", text)
@@ -232,6 +235,7 @@ def inside(text: str, opening: str, closing: str) -> str | None:
     return body.strip() if depth == 0 else None
 
 
+@lru_cache(maxsize=256)
 def fold_words(text: str) -> str:
     """Fold a text answer: wrappers, case, white space, outer brackets and the final period are decoration."""
     text = re.sub(r"\\text\s*\{([^{}]*)\}", r"\1", text)
