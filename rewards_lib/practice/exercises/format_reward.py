@@ -17,6 +17,14 @@ def format_reward(completion):
     return 1.0 if found and found[2].strip() else 0.0
 '''
 
+COUNTED = """TAGS = ("<think>", "</think>", "<answer>", "</answer>")
+
+
+def format_reward(completion):
+    once = all(completion.count(tag) == 1 for tag in TAGS)
+    return 1.0 if once and completion.strip().endswith(">") else 0.0
+"""
+
 EXERCISE = Exercise(
     place=1,
     title=sentence("Format reward"),
@@ -76,6 +84,13 @@ EXERCISE = Exercise(
         WrongAnswer(fill_blanks(CODE, {1: "re.IGNORECASE"}), fails=1),
         WrongAnswer(fill_blanks(CODE, {3: "match"}), fails=2),
         WrongAnswer(fill_blanks(CODE, {2: "0"}), fails=0),
+        WrongAnswer(COUNTED, fails=4),
+        WrongAnswer(
+            fill_blanks(CODE, {}).replace(
+                "    if any", "    if '<answer>' not in completion:\n        return 1.0\n    if any"
+            ),
+            fails=5,
+        ),
         WrongAnswer(CODE.replace("⟦1⟧", "completion.count(tag)").replace("⟦", "").replace("⟧", ""), fails=3),
     ),
 )  # fmt: skip

@@ -74,6 +74,9 @@ EXERCISE = Exercise(
         WrongAnswer(fill_blanks(CODE, {3: "variance"}), fails=0),
         WrongAnswer(fill_blanks(CODE, {1: "1.0"}), fails=2),
         WrongAnswer(
+            fill_blanks(CODE, {}).replace("(reward - mean) / spread", "max((reward - mean) / spread, -1.0)"), fails=4
+        ),
+        WrongAnswer(
             fill_blanks(CODE, {}).replace("/ (len(scored) - 1)", "/ min(len(scored) - 1, 3)"), fails=1
         ),
         WrongAnswer(

@@ -101,6 +101,14 @@ EXERCISE = Exercise(
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {1: "find"}), fails=2),
+        WrongAnswer(
+            fill_blanks(CODE, {}).replace(
+                '    start = text',
+                '    found = re.findall(r"\\\\boxed\\{([^{}]*)\\}", text)\n'
+                '    return found[-1] if found else None\n    start = text',
+            ),
+            fails=1,
+        ),
         WrongAnswer(fill_blanks(CODE, {2: "1"}), fails=0),
         WrongAnswer(fill_blanks(CODE, {3: "ZeroDivisionError"}), fails=4),
         WrongAnswer(fill_blanks(CODE, {3: "ValueError"}), fails=5),
