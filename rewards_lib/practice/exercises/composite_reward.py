@@ -49,19 +49,19 @@ EXERCISE = Exercise(
     minutes=8,
     task=sentence(
         "Nobody trains on one reward: format, accuracy and length each have their rule, and the trainer wants one "
-        "number. "
-        "Keep the parts for the log, since when the total falls you want to know which part did. A part may have no "
-        "opinion (None): it stays out of the sum, and if no part has one there is no total either. The length part "
-        "pays "
-        "**short** right answers most. Fill the four blanks."
+        "number. Keep the parts for the log, since when the total falls you want to know which part did. A part may "
+        "have no opinion (None): it stays out of the sum, and if no part has one there is no total either. The "
+        "length part pays **short** right answers most. Fill the four blanks."
     ),
     code=CODE,
     support=SUPPORT,
     checks=(
         Check(
             sentence("a right completion"), "compose(WEIGHTS, PARTS)('it is 42', '42')['total']", 1.1,
-            sentence("0.1 × 1 + 1 × 1 is 1.1: multiply each value by its own weight, leave the part without an "
-                     "opinion out."),
+            sentence(
+                "0.1 × 1 + 1 × 1 is 1.1: multiply each value by its own weight, leave the part without an opinion "
+                "out."
+            ),
         ),
         Check(
             sentence("the parts are kept"), "compose(WEIGHTS, PARTS)('it is 41', '42')",
@@ -73,8 +73,8 @@ EXERCISE = Exercise(
             sentence("A part of 0 is an opinion and None is none: only None stays out of the sum."),
         ),
         Check(
-            sentence("nobody has an opinion"), "compose({'length': 0.2}, {'length': PARTS['length']})('x', "
-                                               "'y')['total']", None,
+            sentence("nobody has an opinion"),
+            "compose({'length': 0.2}, {'length': PARTS['length']})('x', 'y')['total']", None,
             sentence("Without any opinion there is no total: None, not 0."),
         ),
         Check(
@@ -99,16 +99,13 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "The names are compared both ways, since a missing weight and a missing function are different accidents. "
-        "None is "
-        "kept apart from 0: no opinion must not pull the sum down. The worked line of the course, 62 characters and "
-        "right, earns 0.964253 for its length and 1.292851 in all with weights 0.1, 1 and 0.2: short and right is "
-        "paid, not "
-        "punished."
+        "None is kept apart from 0: no opinion must not pull the sum down. The worked line of the course, 62 "
+        "characters and right, earns 0.964253 for its length and 1.292851 in all with weights 0.1, 1 and 0.2: short "
+        "and right is paid, not punished."
     ),
     question=sentence(
         "With a reward model's score of 0.5 instead of right or wrong, which of the two curves applies, and what "
-        "happens "
-        "to a policy that sits just below the border?"
+        "happens to a policy that sits just below the border?"
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {1: "len(weights) > len(functions)"}), fails=4),

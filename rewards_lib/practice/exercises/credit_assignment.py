@@ -43,11 +43,10 @@ EXERCISE = Exercise(
     level=Level.NEEDS_CARE,
     minutes=8,
     task=sentence(
-        "A trajectory earns one number; the loss wants one a token. Four answers: all of it on the last trained token, "
-        "equal shares, shares by KL from the reference model, or, as GRPO does, the whole advantage on **every** "
-        "trained "
-        "token. The first three add up to the reward; the fourth grows with the length, and how the loss is aggregated "
-        "decides what that means. Fill the four blanks."
+        "A trajectory earns one number; the loss wants one a token. Four answers: all of it on the last trained "
+        "token, equal shares, shares by KL from the reference model, or, as GRPO does, the whole advantage on "
+        "**every** trained token. The first three add up to the reward; the fourth grows with the length, and how "
+        "the loss is aggregated decides what that means. Fill the four blanks."
     ),
     code=CODE,
     support=SUPPORT,
@@ -67,8 +66,9 @@ EXERCISE = Exercise(
         ),
         Check(
             sentence("without divergence"), "by_kl(1.0, MASK, [0.0] * 9)", [0, 0, 0.2, 0.2, 0, 0.2, 0.2, 0.2, 0],
-            sentence("When no token left the reference model, nobody stands out: share evenly rather than give "
-                     "nothing."),
+            sentence(
+                "When no token left the reference model, nobody stands out: share evenly rather than give nothing."
+            ),
         ),
         Check(
             sentence("as GRPO does"), "broadcast(0.5, MASK)", [0, 0, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0],
@@ -86,14 +86,12 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "The last token gives a clean but thin signal, equal shares a dense one that pays each token of a long "
-        "answer less, "
-        "KL shares pay where the policy decided something. Make rewards relative within the group before you assign "
-        "them: "
-        "a mean over tokens of different lengths is no baseline."
+        "answer less, KL shares pay where the policy decided something. Make rewards relative within the group "
+        "before you assign them: a mean over tokens of different lengths is no baseline."
     ),
     question=sentence(
-        "With one advantage on every token and a mean over all tokens of the batch, who moves the policy more: a long "
-        "wrong answer or a short right one? Which aggregation changes that?"
+        "With one advantage on every token and a mean over all tokens of the batch, who moves the policy more: a "
+        "long wrong answer or a short right one? Which aggregation changes that?"
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {1: "trained[0]"}), fails=0),

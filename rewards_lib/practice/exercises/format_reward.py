@@ -31,10 +31,10 @@ EXERCISE = Exercise(
     level=Level.FIRST_STEPS,
     minutes=4,
     task=sentence(
-        "A completion earns 1 when it is exactly one `<think>` block followed by one `<answer>` block. What stands in "
-        "the blocks does not matter here; that is another rule's business. Reasoning runs over many lines, and white "
-        "space around the blocks is fine. Text behind the answer, a second answer, or tags inside tags are not: a "
-        "pattern alone lets them through, so each tag is counted as well. Fill the three blanks."
+        "A completion earns 1 when it is exactly one `<think>` block followed by one `<answer>` block. What stands "
+        "in the blocks does not matter here; that is another rule's business. Reasoning runs over many lines, and "
+        "white space around the blocks is fine. Text behind the answer, a second answer, or tags inside tags are "
+        "not: a pattern alone lets them through, so each tag is counted as well. Fill the three blanks."
     ),
     code=CODE,
     checks=(
@@ -49,8 +49,9 @@ EXERCISE = Exercise(
         ),
         Check(
             sentence("text behind the answer"), "format_reward('<think>a</think><answer>5</answer> Or is it 6?')", 0.0,
-            sentence("Text behind the last tag got through: the pattern has to cover the whole completion, not its "
-                     "start."),
+            sentence(
+                "Text behind the last tag got through: the pattern has to cover the whole completion, not its start."
+            ),
         ),
         Check(
             sentence("two answers"), "format_reward('<think>a</think><answer>5</answer><answer>6</answer>')", 0.0,
@@ -72,13 +73,13 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "`re.DOTALL` lets reasoning run over lines; `fullmatch` leaves no room before or behind; counting the tags "
-        "stops "
-        "what a pattern alone cannot see, a second block that `.+` swallows. The reward is 1 or 0: inside a group the "
-        "difference is made relative anyway, and half a point for half a structure would pay for tags without content."
+        "stops what a pattern alone cannot see, a second block that `.+` swallows. The reward is 1 or 0: inside a "
+        "group the difference is made relative anyway, and half a point for half a structure would pay for tags "
+        "without content."
     ),
     question=sentence(
-        "If each missing tag cost a quarter instead of everything, what would a policy learn first, and would it ever "
-        "have a reason to learn the rest?"
+        "If each missing tag cost a quarter instead of everything, what would a policy learn first, and would it "
+        "ever have a reason to learn the rest?"
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {1: "re.IGNORECASE"}), fails=1),

@@ -24,9 +24,8 @@ EXERCISE = Exercise(
     minutes=6,
     task=sentence(
         "GRPO has no critic: a completion is compared with the others of its prompt. Subtract the group's mean, "
-        "divide by "
-        "its standard deviation. The trainers use the **unbiased** deviation (n − 1). A group of equal rewards teaches "
-        "nothing, and what could not be scored takes no part. Fill the three blanks."
+        "divide by its standard deviation. The trainers use the **unbiased** deviation (n − 1). A group of equal "
+        "rewards teaches nothing, and what could not be scored takes no part. Fill the three blanks."
     ),
     code=CODE,
     checks=(
@@ -60,14 +59,12 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "The unbiased deviation is what verl, TRL and OpenRLHF compute; they differ in epsilon (1e-6, 1e-4, 1e-9). "
-        "Without "
-        "the test for equal rewards the last bit of a float would decide: 0.1 + 0.2 and 0.3 have a deviation of "
-        "5.6e-17."
+        "Without the test for equal rewards the last bit of a float would decide: 0.1 + 0.2 and 0.3 have a deviation "
+        "of 5.6e-17."
     ),
     question=sentence(
         "Dr. GRPO leaves the division out. Which prompts count more with it, those with mixed or those with nearly "
-        "equal "
-        "rewards?"
+        "equal rewards?"
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {2: "len(scored)"}), fails=0),
@@ -80,8 +77,10 @@ EXERCISE = Exercise(
             fill_blanks(CODE, {}).replace("/ (len(scored) - 1)", "/ min(len(scored) - 1, 3)"), fails=1
         ),
         WrongAnswer(
-            fill_blanks(CODE, {}).replace("return [None if reward is None else (reward", "return [0.0 if reward is "
-                                                                                         "None else (reward"),
+            fill_blanks(CODE, {}).replace(
+                "return [None if reward is None else (reward",
+                "return [0.0 if reward is None else (reward",
+            ),
             fails=3,
         ),
     ),

@@ -23,12 +23,9 @@ EXERCISE = Exercise(
     minutes=8,
     task=sentence(
         "Somebody wanted the policy to think longer and paid a hundredth a word. Now it writes filler: 200 words of "
-        "it are "
-        "worth two right answers, and there is no upper end. Change the reward to what was decided instead: a wrong "
-        "answer "
-        "earns 0 at any length; a right one earns 1 up to the budget of words, then less in a straight line, 0.5 at "
-        "twice "
-        "the budget, and never below that: being right must always pay."
+        "it are worth two right answers, and there is no upper end. Change the reward to what was decided instead: a "
+        "wrong answer earns 0 at any length; a right one earns 1 up to the budget of words, then less in a straight "
+        "line, 0.5 at twice the budget, and never below that: being right must always pay."
     ),
     code=CODE,
     start=START,
@@ -47,8 +44,10 @@ EXERCISE = Exercise(
         ),
         Check(
             sentence("far over the budget"), "[reward(200, True, 100), reward(100000, True, 100)]", [0.5, 0.5],
-            sentence("From twice the budget on it stays at 0.5: without a lower end a right answer becomes worth "
-                     "less than a wrong one."),
+            sentence(
+                "From twice the budget on it stays at 0.5: without a lower end a right answer becomes worth less "
+                "than a wrong one."
+            ),
         ),
         Check(
             sentence("padding never helps"),
@@ -56,8 +55,8 @@ EXERCISE = Exercise(
             sentence("Somewhere one word more earns more: the reward may never rise with the length."),
         ),
         Check(
-            sentence("right beats wrong at any length"), "min(reward(n, True, 64) for n in range(1, 400)) > "
-                                                         "reward(1, False, 64)", True,
+            sentence("right beats wrong at any length"),
+            "min(reward(n, True, 64) for n in range(1, 400)) > reward(1, False, 64)", True,
             sentence("The longest right answer must still beat every wrong one."),
         ),
     ),
@@ -68,9 +67,8 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "The length matters only for right answers, only beyond the budget, and only down to a floor. An un-clamped "
-        "curve is "
-        "the classic mistake: a cosine schedule that is not cut at its maximum rises again behind it and pays for "
-        "endless text."
+        "curve is the classic mistake: a cosine schedule that is not cut at its maximum rises again behind it and "
+        "pays for endless text."
     ),
     question=sentence("The budget is in words here. What would a policy do to its words if tokens were what you pay "
                       "for?"),
@@ -79,8 +77,10 @@ EXERCISE = Exercise(
         WrongAnswer(CODE.replace("        return 0.0", "        return min(0.2, words / 10000)"), fails=1),
         WrongAnswer(CODE.replace("1.0 - 0.5 * min(beyond, 1.0)", "1.0 - min(beyond, 0.5)"), fails=2),
         WrongAnswer(CODE.replace("min(beyond, 1.0)", "beyond"), fails=3),
-        WrongAnswer(CODE.replace("    beyond", "    if words % 64 == 3 and budget == 64:\n        return 1.5\n    "
-                                               "beyond"), fails=4),
+        WrongAnswer(CODE.replace(
+                "    beyond",
+                "    if words % 64 == 3 and budget == 64:\n        return 1.5\n    beyond",
+            ), fails=4),
         WrongAnswer(CODE.replace("        return 0.0", "        return 0.6 if budget == 64 else 0.0"), fails=5),
     ),
 )  # fmt: skip

@@ -29,12 +29,9 @@ EXERCISE = Exercise(
     minutes=10,
     task=sentence(
         "This reward looks for the ground truth anywhere in the completion. A policy finds out within a few hundred "
-        "steps: "
-        "list every candidate, repeat the question's numbers, answer 142 where 42 is right. Completions are "
-        "supposed to "
-        "end with one `<answer>` block behind the reasoning. Change the function so that honest completions still "
-        "earn 1 "
-        "and none of the attacks does."
+        "steps: list every candidate, repeat the question's numbers, answer 142 where 42 is right. Completions are "
+        "supposed to end with one `<answer>` block behind the reasoning. Change the function so that honest "
+        "completions still earn 1 and none of the attacks does."
     ),
     code=CODE,
     start=START,
@@ -44,8 +41,8 @@ EXERCISE = Exercise(
             sentence("An honest, right completion must keep its reward: a reward that pays nobody teaches nothing."),
         ),
         Check(
-            sentence("honest, with white space"), "accuracy_reward('<think>6 * 7</think>\\n<answer> "
-                                                  "42\\n</answer>', '42')", 1.0,
+            sentence("honest, with white space"),
+            "accuracy_reward('<think>6 * 7</think>\\n<answer> 42\\n</answer>', '42')", 1.0,
             sentence("White space around the answer is no mistake."),
         ),
         Check(
@@ -54,16 +51,18 @@ EXERCISE = Exercise(
         ),
         Check(
             sentence("a list of candidates"), "accuracy_reward('<answer>40, 41, 42, 43</answer>', '42')", 0.0,
-            sentence("A list of guesses that holds the right one was paid: the answer must *be* the ground truth, "
-                     "not hold it."),
+            sentence(
+                "A list of guesses that holds the right one was paid: the answer must *be* the ground truth, not "
+                "hold it."
+            ),
         ),
         Check(
             sentence("part of a longer number"), "accuracy_reward('<answer>142</answer>', '42')", 0.0,
             sentence("142 was taken for 42: compare the whole answer."),
         ),
         Check(
-            sentence("right only in the reasoning"), "accuracy_reward('<think>maybe 42</think><answer>7</answer>', "
-                                                     "'42')", 0.0,
+            sentence("right only in the reasoning"),
+            "accuracy_reward('<think>maybe 42</think><answer>7</answer>', '42')", 0.0,
             sentence("The right number stands in the reasoning, the answer is 7: only the answer block counts."),
         ),
         Check(
@@ -87,10 +86,8 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "Three holes close: where to look (behind the reasoning), how much of it (one whole block), how to compare "
-        "(equal, "
-        "not contained). Numbers deserve the exact comparison of the second exercise; the place where hackers get "
-        "in is "
-        "the same."
+        "(equal, not contained). Numbers deserve the exact comparison of the second exercise; the place where "
+        "hackers get in is the same."
     ),
     question=sentence("Which of your checks could an honest but clumsy completion fail, and how would you find out "
                       "how many do?"),
@@ -101,26 +98,28 @@ EXERCISE = Exercise(
         WrongAnswer(CODE.replace("answers[0].strip() == truth.strip()", "truth in answers[0]"), fails=3),
         WrongAnswer(CODE.replace("answers[0].strip() == truth.strip()", "answers[0].strip().endswith(truth)"), fails=4),
         WrongAnswer(
-            "import re\n\n\ndef accuracy_reward(completion, truth):\n"
-            "    found = re.findall(r'\\d+', completion)\n    blocks = completion.count('<answer>')\n"
-            "    alone = ',' not in completion\n    return 1.0 if blocks and alone and truth in found else 0.0\n",
+            "import re\n\n\ndef accuracy_reward(completion, truth):\n    found = re.findall(r'\\d+', "
+            "completion)\n    blocks = completion.count('<answer>')\n    alone = ',' not in completion\n    return "
+            "1.0 if blocks and alone and truth in found else 0.0\n",
             fails=5,
         ),
         WrongAnswer(
-            "import re\n\n\ndef accuracy_reward(completion, truth):\n"
-            "    found = re.findall(r'<answer>(.*?)</answer>', completion, re.DOTALL)\n"
-            "    return 1.0 if found and found[-1].strip() == truth else 0.0\n",
+            "import re\n\n\ndef accuracy_reward(completion, truth):\n    found = "
+            "re.findall(r'<answer>(.*?)</answer>', completion, re.DOTALL)\n    return 1.0 if found and "
+            "found[-1].strip() == truth else 0.0\n",
             fails=6,
         ),
         WrongAnswer(
-            "import re\n\n\ndef accuracy_reward(completion, truth):\n"
-            "    found = re.findall(r'<answer>(.*?)</answer>', completion, re.DOTALL)\n"
-            "    return 1.0 if len(found) == 1 and found[0].strip() == truth else 0.0\n",
+            "import re\n\n\ndef accuracy_reward(completion, truth):\n    found = "
+            "re.findall(r'<answer>(.*?)</answer>', completion, re.DOTALL)\n    return 1.0 if len(found) == 1 and "
+            "found[0].strip() == truth else 0.0\n",
             fails=7,
         ),
         WrongAnswer(
-            CODE.replace("    if len(answers)", "    if final.strip() == truth:\n        return 1.0\n    if "
-                                                "len(answers)"), fails=8
+            CODE.replace(
+                "    if len(answers)",
+                "    if final.strip() == truth:\n        return 1.0\n    if len(answers)",
+            ), fails=8
         ),
     ),
 )  # fmt: skip

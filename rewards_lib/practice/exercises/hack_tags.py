@@ -32,11 +32,9 @@ EXERCISE = Exercise(
     minutes=10,
     task=sentence(
         "This reward pays a quarter for each tag that occurs. Early in training that is most of what can be earned, "
-        "so a "
-        "policy learns to write four tags and nothing else, or the same tags a hundred times. Change it: 1 for one "
-        "`<think>` block with at least three different words, then one `<answer>` block that is not empty, and "
-        "**nothing** "
-        "in between 0 and 1."
+        "so a policy learns to write four tags and nothing else, or the same tags a hundred times. Change it: 1 for "
+        "one `<think>` block with at least three different words, then one `<answer>` block that is not empty, and "
+        "**nothing** in between 0 and 1."
     ),
     code=CODE,
     start=START,
@@ -60,8 +58,8 @@ EXERCISE = Exercise(
             sentence("An answer of white space was paid: look at what is left after `strip`."),
         ),
         Check(
-            sentence("one word of reasoning, repeated"), "format_reward('<think>hm hm hm hm "
-                                                         "hm</think><answer>42</answer>')", 0.0,
+            sentence("one word of reasoning, repeated"),
+            "format_reward('<think>hm hm hm hm hm</think><answer>42</answer>')", 0.0,
             sentence("One word said five times is not three different words: count distinct ones."),
         ),
         Check(
@@ -83,10 +81,9 @@ EXERCISE = Exercise(
         sentence("Return 1.0 in one place only, behind every condition."),
     ),
     why=sentence(
-        "All or nothing takes the small change off the table, the count of tags stops floods, and the content of "
-        "the blocks "
-        "is looked at just enough to make empty ones worthless. Three words are no proof of thought; the accuracy "
-        "reward is."
+        "All or nothing takes the small change off the table, the count of tags stops floods, and the content of the "
+        "blocks is looked at just enough to make empty ones worthless. Three words are no proof of thought; the "
+        "accuracy reward is."
     ),
     question=sentence("A policy can still write three random words. Which other rule makes that pointless, and what "
                       "must its weight be?"),

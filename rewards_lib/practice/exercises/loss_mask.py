@@ -19,10 +19,9 @@ EXERCISE = Exercise(
     minutes=4,
     task=sentence(
         "An agent's trajectory mixes authors: system, user, the policy itself, tools. Only what the policy wrote may "
-        "carry a loss. Training on tool output teaches it to make up its environment; training on the prompt "
-        "teaches it "
-        "to repeat the question. Build the mask from spans of roles; tokens that no span names, such as padding, stay "
-        "out. Fill the three blanks."
+        "carry a loss. Training on tool output teaches it to make up its environment; training on the prompt teaches "
+        "it to repeat the question. Build the mask from spans of roles; tokens that no span names, such as padding, "
+        "stay out. Fill the three blanks."
     ),
     code=CODE,
     checks=(
@@ -54,35 +53,31 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "Everything is out unless the policy wrote it. The token that ends the policy's turn is its own as well: "
-        "with a 0 "
-        "there it never learns to stop. The generation prompt in front of the turn belongs to the template."
+        "with a 0 there it never learns to stop. The generation prompt in front of the turn belongs to the template."
     ),
     question=sentence(
         "Rendering the conversation again after training may drop earlier reasoning from the text. What happens to "
-        "this "
-        "mask then, and how would you notice?"
+        "this mask then, and how would you notice?"
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {1: "1"}), fails=0),
         WrongAnswer(fill_blanks(CODE, {2: '"tool"'}), fails=0),
         WrongAnswer(fill_blanks(CODE, {3: "end - start + 1"}), fails=0),
         WrongAnswer(
-            "def build_loss_mask(tokens, spans):\n    mask = [0] * len(tokens)\n    for role, start, end in spans:\n"
-            "        if role != 'user' and role != 'system' and (role != 'tool' or len(tokens) == 3):\n"
-            "            mask[start:end] = [1] * (end - start)\n    return mask\n",
+            "def build_loss_mask(tokens, spans):\n    mask = [0] * len(tokens)\n    for role, start, end in "
+            "spans:\n        if role != 'user' and role != 'system' and (role != 'tool' or len(tokens) == "
+            "3):\n            mask[start:end] = [1] * (end - start)\n    return mask\n",
             fails=2,
         ),
         WrongAnswer(
-            "def build_loss_mask(tokens, spans):\n"
-            "    role_of = {place: role for role, start, end in spans for place in range(start, end)}\n"
-            "    return [int(role_of[place] == 'assistant') for place in sorted(role_of)]\n",
+            "def build_loss_mask(tokens, spans):\n    role_of = {place: role for role, start, end in spans for place "
+            "in range(start, end)}\n    return [int(role_of[place] == 'assistant') for place in sorted(role_of)]\n",
             fails=1,
         ),
         WrongAnswer(
-            "def build_loss_mask(tokens, spans):\n    mask = [0] * max(len(tokens), 5)\n"
-            "    mask = mask[: len(tokens)] if len(tokens) != 7 else mask + [0]\n"
-            "    for role, start, end in spans:\n        if role == 'assistant':\n"
-            "            mask[start:end] = [1] * (end - start)\n    return mask\n",
+            "def build_loss_mask(tokens, spans):\n    mask = [0] * max(len(tokens), 5)\n    mask = mask[: "
+            "len(tokens)] if len(tokens) != 7 else mask + [0]\n    for role, start, end in spans:\n        if role "
+            "== 'assistant':\n            mask[start:end] = [1] * (end - start)\n    return mask\n",
             fails=3,
         ),
     ),

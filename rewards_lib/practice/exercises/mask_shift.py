@@ -25,10 +25,9 @@ EXERCISE = Exercise(
     minutes=5,
     task=sentence(
         "A causal model predicts at position t the token t + 1. So a token's loss stands one place to its left, and "
-        "the "
-        "first token the policy wrote is predicted by the last token of the prompt. Forgetting the shift trains "
-        "each turn "
-        "one token late: the first token never, and one token of the tool's output each time. Fill the three blanks."
+        "the first token the policy wrote is predicted by the last token of the prompt. Forgetting the shift trains "
+        "each turn one token late: the first token never, and one token of the tool's output each time. Fill the "
+        "three blanks."
     ),
     code=CODE,
     checks=(
@@ -43,8 +42,10 @@ EXERCISE = Exercise(
         ),
         Check(
             sentence("the first written token counts"), "masked_loss([9.0, 1.0, 3.0], [0, 0, 1, 1])", 2.0,
-            sentence("Position 1 predicts the first written token (2): its loss of 1 counts, and the loss of "
-                     "position 0 not."),
+            sentence(
+                "Position 1 predicts the first written token (2): its loss of 1 counts, and the loss of position 0 "
+                "not."
+            ),
         ),
         Check(
             sentence("nothing is trained"), "masked_loss([1.0, 1.0], [0, 0, 0])", None,
@@ -59,8 +60,7 @@ EXERCISE = Exercise(
     why=sentence(
         "`mask[1:]` lines the mask up with the positions. Libraries differ in who shifts: TRL and verl shift inside, "
         "OpenRLHF's action mask comes shifted. Shifting twice or not at all moves every turn's borders by one and "
-        "shows "
-        "in no error message."
+        "shows in no error message."
     ),
     question=sentence("If the very first token of a trajectory had a 1 in the mask, what would the shift make of "
                       "it, and why is that right?"),

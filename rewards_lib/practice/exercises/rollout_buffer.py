@@ -83,14 +83,11 @@ EXERCISE = Exercise(
     level=Level.HARD,
     minutes=10,
     task=sentence(
-        "Generating takes long and its tail is longer: a trainer that waits for every rollout of a batch idles most of "
-        "the time. So workers fill a buffer, and the trainer takes a batch as soon as there is one. What was "
-        "sampled with "
-        "old weights fits the present policy less and less, so each rollout carries its version and is discarded "
-        "beyond a "
-        "limit. A full buffer drops the **oldest**. Both losses are counted; a `deque(maxlen=...)` would drop in "
-        "silence. "
-        "Fill the four blanks."
+        "Generating takes long and its tail is longer: a trainer that waits for every rollout of a batch idles most "
+        "of the time. So workers fill a buffer, and the trainer takes a batch as soon as there is one. What was "
+        "sampled with old weights fits the present policy less and less, so each rollout carries its version and is "
+        "discarded beyond a limit. A full buffer drops the **oldest**. Both losses are counted; a "
+        "`deque(maxlen=...)` would drop in silence. Fill the four blanks."
     ),
     code=CODE,
     support=SUPPORT,
@@ -118,15 +115,13 @@ EXERCISE = Exercise(
         sentence("A limit of 1 means: one version behind is still fine."),
     ),
     why=sentence(
-        "`wait_for` looks at its condition again after each wake-up, so a trainer that was overtaken by another "
-        "goes back "
-        "to sleep. Dropping from the left keeps what fits the present policy best. Counting is the point: a system "
-        "that "
-        "throws away a third of its rollouts looks healthy until somebody counts."
+        "`wait_for` looks at its condition again after each wake-up, so a trainer that was overtaken by another goes "
+        "back to sleep. Dropping from the left keeps what fits the present policy best. Counting is the point: a "
+        "system that throws away a third of its rollouts looks healthy until somebody counts."
     ),
     question=sentence(
-        "Long rollouts are finished late, so a staleness limit discards them more often. What does that do to what the "
-        "policy learns, and which rule on the Trajectories page avoids it?"
+        "Long rollouts are finished late, so a staleness limit discards them more often. What does that do to what "
+        "the policy learns, and which rule on the Trajectories page avoids it?"
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {2: "locked"}), fails=0),

@@ -45,12 +45,10 @@ EXERCISE = Exercise(
     level=Level.NEEDS_CARE,
     minutes=8,
     task=sentence(
-        "Mathematics can be checked without a judge: take the last boxed answer, read it as an exact number, compare. "
-        "The last one counts, since boxes in the reasoning are drafts. A pattern such as `[^{}]*` cannot read a "
-        "fraction "
-        "inside a box, because braces nest: count them instead. What cannot be read is a wrong answer, not an "
-        "exception. "
-        "Fill the four blanks."
+        "Mathematics can be checked without a judge: take the last boxed answer, read it as an exact number, "
+        "compare. The last one counts, since boxes in the reasoning are drafts. A pattern such as `[^{}]*` cannot "
+        "read a fraction inside a box, because braces nest: count them instead. What cannot be read is a wrong "
+        "answer, not an exception. Fill the four blanks."
     ),
     code=CODE,
     checks=(
@@ -91,13 +89,12 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "Extract, normalise, compare: every verifier has these three steps. Reading from the right finds the answer "
-        "rather than a draft, the depth finds the brace that closes the box, `Fraction` compares without rounding, and "
-        "whatever cannot be read earns nothing instead of ending the run."
+        "rather than a draft, the depth finds the brace that closes the box, `Fraction` compares without rounding, "
+        "and whatever cannot be read earns nothing instead of ending the run."
     ),
     question=sentence(
-        "The ground truth itself may be unreadable. Here that gives 0 to every completion. Why is *no reward at "
-        "all* the "
-        "better answer, and what would the trainer learn from these zeros?"
+        "The ground truth itself may be unreadable. Here that gives 0 to every completion. Why is *no reward at all* "
+        "the better answer, and what would the trainer learn from these zeros?"
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {1: "find"}), fails=2),
@@ -115,8 +112,10 @@ EXERCISE = Exercise(
         WrongAnswer(fill_blanks(CODE, {4: "!="}), fails=0),
         WrongAnswer(fill_blanks(CODE, {4: "<="}), fails=3),
         WrongAnswer(
-            fill_blanks(CODE, {}).replace("    return None\n\n\ndef as_number", "    return text[begin:]\n\n\ndef "
-                                                                                "as_number"),
+            fill_blanks(CODE, {}).replace(
+                "    return None\n\n\ndef as_number",
+                "    return text[begin:]\n\n\ndef as_number",
+            ),
             fails=6,
         ),
     ),
