@@ -26,8 +26,8 @@ GROUP_SIZES = (8, 16, 32)
 """What trainers offer as generations a prompt."""
 MANY_FLAT = 0.3
 MANY_CUT = 0.05
-WORTH_POINTS = 0.05
-"""A larger group must keep this many more groups, or it is not worth its generations."""
+WORTH_POINTS = 0.1
+"""Twice the samples must keep this many more of the groups, or they are not worth their generations."""
 _TOKEN_STEP = 256
 _ROOM = 1.25
 

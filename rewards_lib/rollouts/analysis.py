@@ -18,6 +18,7 @@ from rewards_lib.rollouts.group_statistics import (
     interval,
     mean_of,
     passes,
+    pearson,
     right_from,
 )
 from rewards_lib.rollouts.readiness import judge_readiness
@@ -95,10 +96,10 @@ def correlations(table: RewardTable) -> JsonObject:
     columns = {"reward": table.rewards, **table.rules}
     names = list(table.rules)
     pairs = {
-        f"{one} | {other}": _pearson(table.rules[one], table.rules[other])
+        f"{one} | {other}": pearson(table.rules[one], table.rules[other])
         for place, one in enumerate(names) for other in names[place + 1 :]
     }  # fmt: skip
-    return {"rules": pairs, "length": {name: _pearson(column, table.lengths) for name, column in columns.items()}}
+    return {"rules": pairs, "length": {name: pearson(column, table.lengths) for name, column in columns.items()}}
 
 
 def find_weights(table: RewardTable) -> dict[str, float] | None:
@@ -165,16 +166,6 @@ def advantages_of(table: RewardTable, weights: Mapping[str, float] | None) -> Js
 
 def _with_nulls(values: Numbers) -> list[float | None]:
     return [None if math.isnan(value) else value for value in values.tolist()]
-
-
-def _pearson(one: Numbers, other: Numbers) -> float | None:
-    import numpy as np
-
-    both = ~(np.isnan(one) | np.isnan(other))
-    first, second = one[both], other[both]
-    if first.size < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return None
-    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _metric(column: Numbers) -> JsonObject:

@@ -10,15 +10,17 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
-from rewards_lib.rollouts.group_statistics import EQUAL_WITHIN
+from rewards_lib.rollouts.group_statistics import EQUAL_WITHIN, pearson
+from rewards_lib.rollouts.rank_changes import rank_changes
 from rewards_lib.rollouts.rollout import BadRow, Rollout
 
 MOST_EXAMPLES = 20
+_NO_RANKS: JsonObject = {"pearson": None, "rank_flips": 0, "groups_with_flips": 0, "kendall_tau": None}
+"""Of files that share no rollout with two rewards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,7 @@ def compare(a: Iterable[Rollout | BadRow], b: Iterable[Rollout | BadRow]) -> Jso
         "newly_unscored": sum(pair.a.reward is not None and pair.b.reward is None for pair in pairs),
         "newly_scored": sum(pair.a.reward is None and pair.b.reward is not None for pair in pairs),
         "mean": {"a": _mean([pair.a.reward for pair in both]), "b": _mean([pair.b.reward for pair in both])},
-        "pearson": pearson([(pair.a.reward or 0.0, pair.b.reward or 0.0) for pair in both]),
-        **_ranks(groups),
+        **(_ranks(groups) if groups else _NO_RANKS),
         **_group_changes(groups),
         "rules": _rule_changes(pairs),
         "examples": [_example(pair) for pair in _largest(changed)],
@@ -107,38 +108,22 @@ def _mean(values: list[float | None]) -> float | None:
     return math.fsum(numbers) / len(numbers) if numbers else None
 
 
-def pearson(points: list[tuple[float, float]]) -> float | None:
-    """Pearson's correlation; None where it is not defined: fewer than two points, or no spread on one side."""
-    if len(points) < 2:
-        return None
-    mean_a = math.fsum(a for a, _ in points) / len(points)
-    mean_b = math.fsum(b for _, b in points) / len(points)
-    spread_a = math.fsum((a - mean_a) ** 2 for a, _ in points)
-    spread_b = math.fsum((b - mean_b) ** 2 for _, b in points)
-    if min(spread_a, spread_b) <= EQUAL_WITHIN**2:
-        return None
-    return math.fsum((a - mean_a) * (b - mean_b) for a, b in points) / math.sqrt(spread_a * spread_b)
-
-
 def _order(one: float, other: float) -> int:
     return 0 if abs(one - other) < EQUAL_WITHIN else 1 if one > other else -1
 
 
 def _ranks(groups: Mapping[str, list[_Pair]]) -> JsonObject:
-    """Rank flips (one order became the opposite) and the mean of Kendall's tau-b over the groups where it exists."""
-    flips, flipped_groups, taus = 0, 0, []
-    for found in groups.values():
-        orders = [
-            (_order(one.a.reward or 0.0, other.a.reward or 0.0), _order(one.b.reward or 0.0, other.b.reward or 0.0))
-            for one, other in combinations(found, 2)
-        ]
-        own = sum(a * b < 0 for a, b in orders)
-        flips += own
-        flipped_groups += own > 0
-        ordered_a, ordered_b = sum(a != 0 for a, _ in orders), sum(b != 0 for _, b in orders)
-        if ordered_a and ordered_b:
-            taus.append(sum(a * b for a, b in orders) / math.sqrt(ordered_a * ordered_b))
-    return {"rank_flips": flips, "groups_with_flips": flipped_groups, "kendall_tau": _mean(list(taus))}
+    """What became of the order inside groups, and how the two columns go together over all rollouts."""
+    import numpy as np
+
+    both = [pair for found in groups.values() for pair in found]
+    a, b = (np.array([side.reward or 0.0 for side in sides]) for sides in zip(*((p.a, p.b) for p in both), strict=True))
+    group_of = np.repeat(np.arange(len(groups)), [len(found) for found in groups.values()])
+    changes = rank_changes(a, b, group_of)
+    return {
+        "pearson": pearson(a, b), "rank_flips": changes.flips, "groups_with_flips": changes.groups,
+        "kendall_tau": changes.kendall_tau,
+    }  # fmt: skip
 
 
 def _group_changes(groups: Mapping[str, list[_Pair]]) -> JsonObject:

@@ -136,6 +136,17 @@ def wilson(successes: float, count: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def pearson(one: Numbers, other: Numbers) -> float | None:
+    """Pearson's correlation where both have a number; None below two of them, or without spread on one side."""
+    import numpy as np
+
+    both = ~(np.isnan(one) | np.isnan(other))
+    first, second = one[both], other[both]
+    if first.size < 2 or np.ptp(first) < EQUAL_WITHIN or np.ptp(second) < EQUAL_WITHIN:
+        return None
+    return float(np.corrcoef(first, second)[0, 1])
+
+
 def mean_of(values: Numbers) -> float | None:
     """The mean; None of nothing."""
     return float(values.mean()) + 0.0 if len(values) else None

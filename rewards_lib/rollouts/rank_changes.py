@@ -28,6 +28,8 @@ class RankChanges:
     ties_made: int = 0
     groups: int = 0
     """Groups with at least one flip."""
+    kendall_tau: float | None = None
+    """The mean of tau-b over the groups that have an order on both sides; None where there is no such group."""
 
 
 def rank_changes(before: Numbers, after: Numbers, group_of: Places) -> RankChanges:
@@ -41,6 +43,7 @@ def rank_changes(before: Numbers, after: Numbers, group_of: Places) -> RankChang
     order = known[np.argsort(group_of[known], kind="stable")]
     _, starts, sizes = np.unique(group_of[order], return_index=True, return_counts=True)
     pairs = flips = broken = made = groups = 0
+    taus: list[Numbers] = []
     for size in np.unique(sizes):
         if size < 2:
             continue
@@ -55,7 +58,19 @@ def rank_changes(before: Numbers, after: Numbers, group_of: Places) -> RankChang
             groups += int(opposite.any(axis=1).sum())
             broken += int(((old == 0) & (new != 0)).sum())
             made += int(((old != 0) & (new == 0)).sum())
-    return RankChanges(pairs, flips, broken, made, groups)
+            taus.append(_taus(old, new))
+    known_taus = np.concatenate(taus) if taus else np.zeros(0)
+    tau = float(known_taus.mean()) if known_taus.size else None
+    return RankChanges(pairs, flips, broken, made, groups, tau)
+
+
+def _taus(old: Numbers, new: Numbers) -> Numbers:
+    """Kendall's tau-b of each group, a row of signs each, where both sides have an order."""
+    import numpy as np
+
+    ordered = (old != 0).sum(axis=1) * (new != 0).sum(axis=1)
+    found: Numbers = (old * new).sum(axis=1)[ordered > 0] / np.sqrt(ordered[ordered > 0])
+    return found
 
 
 def _signs(rewards: Numbers, one: Places, other: Places) -> Numbers:
