@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from components import cache, state, theme
+from components import cache, service, state, theme
 from components.i18n import _, choose_language, keep_language, say
 from rewards_lib.contract import MixResult
 from rewards_lib.errors import RewardConsoleError, boundary
@@ -99,6 +99,10 @@ def _machine() -> None:
         f":small[:{colour}[:material/shield:] {_('Isolation')} **{words[tier.tier]}**]",
         help=isolation_sentence(),
     )
+    if service.find():
+        st.markdown(f":small[:green[:material/sensors:] {_('Service')} **{_('up')}** · \\:{service.port()}]")
+    else:
+        st.markdown(f":small[:gray[:material/sensors: {_('Service')} {_('down')}]]")
 
 
 def isolation_sentence() -> str:

@@ -12,6 +12,7 @@ from components.i18n import _, explain
 from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib.errors import RewardConsoleError
+from rewards_lib.publishing import publish_function
 from rewards_lib.store import Version
 
 FIRST = "boxed_number"
@@ -175,7 +176,7 @@ def publish_dialog(draft: OpenDraft) -> None:
         if st.button(
             _("Publish v{number}", number=number), type="primary", key="publish_now", disabled=unchanged or refused
         ):
-            if not _tried(lambda: cache.store().publish("function", draft.name, draft.content, note=note)):
+            if not _tried(lambda: publish_function(cache.store(), draft.name, draft.content, note=note)):
                 return
             st.rerun()
 
