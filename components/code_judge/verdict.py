@@ -37,7 +37,9 @@ def verdict_panel(judgement: Judgement) -> None:
     if judgement.compilation and judgement.compilation.stderr:
         st.code(judgement.compilation.stderr[:_SHOWN], language=None, wrap_lines=True)
     if judgement.outcomes:
-        _test(judgement.outcomes[_chosen(judgement)])
+        chosen = judgement.outcomes[_chosen(judgement)]
+        if chosen.execution is not None:
+            _test(chosen, chosen.execution)
     with st.expander(_("Program that was judged"), key="judged_program", expanded=not judgement.outcomes):
         if judgement.code:
             st.code(judgement.code, language=judgement.language, line_numbers=True)
@@ -104,11 +106,10 @@ def _row(outcome: TestOutcome) -> dict[str, str]:
     }
 
 
-def _test(outcome: TestOutcome) -> None:
+def _test(outcome: TestOutcome, ran: Execution) -> None:
     st.markdown(f"**{_('Test {number}', number=outcome.index + 1)}**  :gray[{plain(verdict_word(outcome.verdict))}]")
     if outcome.message:
         st.caption(plain(say(outcome.message)))
-    ran = outcome.execution or Execution(None)
     with st.container(horizontal=True, gap="small"):
         for title, text in ((_("Input"), outcome.case.stdin), (_("Expected"), outcome.case.stdout)):
             _stream(title, text)

@@ -133,7 +133,7 @@ class CodeJudge:
     def is_valid_python(self, source: str) -> bool:
         """Whether a text is a Python program, found out where it can do no harm."""
         chain = toolchains.need_toolchain(LANGUAGES["python"])
-        program = ReadyProgram(chain, anonymous_files.shared(f"if 0:\n pass\n{source}".encode()), "")
+        program = ReadyProgram(chain, anonymous_files.shared(source.encode("utf-8", "surrogatepass")), "")
         try:
             order = program.order(program.limits(5.0, 1024))
             order = replace(order, python={**(order.python or {}), "only_compile": True})
@@ -236,7 +236,9 @@ class CodeJudge:
                 return ReadyProgram(toolchain, binary, source), execution, False
             broken = broken_limit(report, order.limits)
             if broken:
-                execution = replace(execution, code=execution.code or 1, stderr=f"{broken[1]}\n{execution.stderr}")
+                is_late = broken[0] is Verdict.TIME_LIMIT
+                told = f"{broken[1]}\n{execution.stderr}"
+                execution = replace(execution, code=execution.code or 1, stderr=told, timed_out=is_late)
             elif not execution.stderr:
                 execution = replace(execution, stderr=str(ending(report)))
         return None, execution, False

@@ -20,28 +20,23 @@ def submit_response(submission: Submission, judgement: Judgement) -> JsonObject:
     """The answer to ``/submit``."""
     return {
         "id": submission.id, "accepted": judgement.accepted, "extracted_code": judgement.code,
-        "full_code": None, "test_code": None, "tests": _tests(submission, judgement),
+        "full_code": None, "test_code": None,
+        "tests": [_test(submission, judgement, outcome) for outcome in judgement.outcomes],
         "extracted_type": None, "extra": _extra(judgement),
     }  # fmt: skip
 
 
-def _tests(submission: Submission, judgement: Judgement) -> list[JsonObject]:
-    if judgement.verdict is Verdict.COMPILE_ERROR and not judgement.outcomes:
-        info = {"status": "Failed", "message": "compile_error", "run_result": None}
-        return [{"passed": False, "exec_info": _info(info, judgement.compilation), "test_info": None}]
-    return [_test(submission, judgement, outcome) for outcome in judgement.outcomes]
-
-
 def _test(submission: Submission, judgement: Judgement, outcome: TestOutcome) -> JsonObject:
-    failed = outcome.verdict not in (Verdict.ACCEPTED, Verdict.WRONG_ANSWER)
-    info = {
-        "status": "Failed" if failed else "Success",
-        "message": "" if outcome.passed else f"{outcome.verdict}: {outcome.message}",
-        "run_result": execution_row(outcome.execution),
-    }  # fmt: skip
+    is_judged = outcome.verdict in (Verdict.ACCEPTED, Verdict.WRONG_ANSWER)
     most = None if submission.full_texts else CUT_CHARACTERS
     row: JsonObject = {
-        "passed": outcome.passed, "exec_info": _info(info, judgement.compilation),
+        "passed": outcome.passed,
+        "exec_info": {
+            "status": "Success" if is_judged else "Failed",
+            "message": "" if outcome.passed else f"{outcome.verdict}: {outcome.message}",
+            "compile_result": execution_row(judgement.compilation), "run_result": execution_row(outcome.execution),
+            "executor_pod_name": None, "files": {},
+        },
         "test_info": {
             "input": {"stdin": _cut(outcome.case.stdin, most)}, "output": {"stdout": _cut(outcome.case.stdout, most)},
         },
@@ -51,10 +46,6 @@ def _test(submission: Submission, judgement: Judgement, outcome: TestOutcome) ->
         found = outcome.difference
         row["difference"] = {"line": found.line, "expected": found.expected, "actual": found.actual}
     return row
-
-
-def _info(info: JsonObject, compilation: Execution | None) -> JsonObject:
-    return info | {"compile_result": execution_row(compilation), "executor_pod_name": None, "files": {}}
 
 
 def execution_row(execution: Execution | None) -> JsonObject | None:

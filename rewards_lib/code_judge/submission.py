@@ -23,7 +23,7 @@ from rewards_lib.errors import InputError
 DATASET_TYPES = ("CommonOJDataset",)
 SCORINGS = ("all", "fraction")
 COMPILE_SECONDS, MEMORY_MB = 10.0, 1024
-MOST_SECONDS, MOST_MEMORY_MB = 600.0, 16_384
+MOST_SECONDS, MOST_MEMORY_MB, MOST_FILES = 600.0, 16_384, 200
 CHECKER_LANGUAGES = ("python", "cpp", "c")
 _DEFAULT_RUN_SECONDS = 10.0
 
@@ -129,6 +129,8 @@ def read_code_run(request: Any) -> CodeRun:
     fetch = body.get("fetch_files") or []
     if not isinstance(fetch, list):
         raise InputError("fetch_files must be a list of file names.", where="fetch_files")
+    if len(_mapping(body, "files")) + len(fetch) > MOST_FILES:
+        raise InputError("At most {most} files go in and out.", where="files", most=MOST_FILES)
     return CodeRun(
         code, _language(body, "language"), stdin, _seconds(body, "compile_timeout", COMPILE_SECONDS),
         _seconds(body, "run_timeout", _DEFAULT_RUN_SECONDS), _memory(body, "memory_limit_MB"),

@@ -41,7 +41,12 @@ class SubmissionJudging:
         ready, compilation, cached = self._make_ready(toolchain, program.code or "")
         if ready is None:
             failed = sentence("the compiler refuses the program")
-            return replace(found, verdict=Verdict.COMPILE_ERROR, compilation=compilation, message=failed)
+            if compilation is not None and compilation.timed_out:
+                failed = sentence("the compiler took more than {limit:g} s", limit=self._submission.compile_seconds)
+            outcome = TestOutcome(0, self._cases[0], Verdict.COMPILE_ERROR, None, failed)
+            return replace(
+                found, verdict=Verdict.COMPILE_ERROR, compilation=compilation, message=failed, outcomes=(outcome,)
+            )
         checker = None
         try:
             if self._submission.checker is not None:
