@@ -41,8 +41,11 @@ def read_console_log(source: TextSource) -> Reading:
         text = stream.read().decode("utf-8", "replace")
     rows: list[tuple[int, dict[str, object]]] = []
     cut: list[tuple[int, str]] = []
+    overlong: list[int] = []
     kind = "verl"
     for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > _MOST_CHARACTERS and _VERL.search(line, 0, _MOST_CHARACTERS):
+            overlong.append(number)
         for part in _lines(line):
             if found := _verl_row(part):
                 row, odd = found
@@ -54,7 +57,7 @@ def read_console_log(source: TextSource) -> Reading:
     names, numbers, notes = gather_records(rows)
     told = sentence("{kind} console log, {encoding}, {columns} metrics, {rows} lines with metrics",
                     kind=kind, encoding=source.encoding, columns=len(names), rows=len(rows))  # fmt: skip
-    return Reading(names, numbers, told, (*_cut_notes(cut), *notes))
+    return Reading(names, numbers, told, (*_cut_notes(cut), *_overlong_notes(overlong), *notes))
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -109,5 +112,17 @@ def _cut_notes(cut: list[tuple[int, str]]) -> list[Sentence]:
             count=len(cut),
             text=text[:40],
             line=line,
+        )
+    ]
+
+
+def _overlong_notes(lines: list[int]) -> list[Sentence]:
+    if not lines:
+        return []
+    return [
+        sentence(
+            "Lines with metrics that are too long to be read: {count}, the first is line {line}.",
+            count=len(lines),
+            line=lines[0],
         )
     ]

@@ -121,3 +121,10 @@ def test_rows_that_are_too_long_again_and_again_are_refused():
 def test_one_cell_of_a_megabyte_refuses_nothing():
     series, _ = points(f"step,a,text\n1,1,{'x' * 1_000_000}\n2,oops,y\n3,3,z\n4,4,z\n")
     assert series["a"] == [[1, 1], [3, 3], [4, 4]]
+
+
+def test_a_line_of_a_log_that_is_too_long_is_told():
+    long = "step:3 - a:1 - " + "x" * 200_000
+    series, notes = points(f"step:1 - a:0.5\nstep:2 - a:0.4\n{long}\nstep:4 - a:0.3\n")
+    assert series == {"a": [[1, 0.5], [2, 0.4], [4, 0.3]]}
+    assert "too long to be read: 1, the first is line 3" in notes
