@@ -121,7 +121,7 @@ class Executor:
         except (InputError, DependencyError) as error:
             return self._failed(payload, error)
         try:
-            with self._queue.turn(self._caller):
+            with self._queue.turn(self._caller, self._stop):
                 got = self._call_again(function, payload, limits, environment)
         except BusyError as error:
             return self._failed(payload, error)
@@ -184,7 +184,7 @@ class Executor:
             group_seconds=group_seconds or limits.wall_seconds, isolation=self.isolation,
         )  # fmt: skip
         try:
-            with self._queue.turn(self._caller):
+            with self._queue.turn(self._caller, self._stop):
                 return job.run(payloads, lambda: self._pool.lease(_function_plan(environment)))
         except BusyError as error:
             return [self._failed(payload, error) for payload in payloads]
@@ -218,7 +218,7 @@ class Executor:
         plan = builtin_plan()
         job = ItemsJob(entry, limits=limits or Limits(), preload=preload, stop=self._stop)
         try:
-            with self._queue.turn(self._caller):
+            with self._queue.turn(self._caller, self._stop):
                 if self._standing is not None:
                     return self._standing.run(entry, items, seconds, preload)
                 return job.run(items, seconds, lambda: self._pool.lease(plan))

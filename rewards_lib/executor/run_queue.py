@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rewards_lib.errors import BusyError
+from rewards_lib.executor.stopping import StopSwitch
 
 LEAST_AT_ONCE = 8
 """Runs that only wait (for a judge, for a lock) take no processor: a small machine may hold this many."""
 MOST_WAITING = 64
 MOST_WAIT_SECONDS = 120.0
+_LOOK_SECONDS = 0.2
 
 
 class RunQueue:
@@ -57,19 +60,31 @@ class RunQueue:
             return sum(map(len, self._waiting.values()))
 
     @contextmanager
-    def turn(self, caller: str) -> Iterator[None]:
-        """Wait for a turn and hold it. Raises BusyError when the queue is full or the wait too long."""
+    def turn(self, caller: str, stop: StopSwitch | None = None) -> Iterator[None]:
+        """Wait for a turn and hold it.
+
+        Raises BusyError when the queue is full, the wait too long, or ``stop`` pressed meanwhile.
+        """
         if self._pid != os.getpid():  # a fork of the console: the runs in progress are the parent's
             self._reset()
         ticket = self._enter(caller)
         try:
-            if not ticket.wait(self._wait_seconds):
+            if not self._wait(ticket, stop):
                 with self._lock:
                     if not ticket.is_set():
-                        raise self._busy()
+                        raise BusyError("The run was stopped.") if stop and stop.is_pressed else self._busy()
             yield
         finally:
             self._leave(caller, ticket)
+
+    def _wait(self, ticket: threading.Event, stop: StopSwitch | None) -> bool:
+        deadline = time.monotonic() + self._wait_seconds
+        while not ticket.is_set():
+            left = deadline - time.monotonic()
+            if left <= 0 or (stop is not None and stop.is_pressed):
+                return False
+            ticket.wait(min(left, _LOOK_SECONDS) if stop is not None else left)
+        return True
 
     def _enter(self, caller: str) -> threading.Event:
         """Take a waiting place, or a turn at once when there is one."""

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from executor_inputs import HEADER, payload_of
 
-from rewards_lib.executor import FunctionSource, Limits
+from rewards_lib.executor import Executor, FunctionSource, Limits
+from rewards_lib.executor.run_queue import RunQueue
 from rewards_lib.executor.stopping import StopSwitch
 
 ENDLESS = FunctionSource(
@@ -38,7 +39,7 @@ def test_a_run_is_stopped_with_its_logs_kept(executor):
 
 def test_a_batch_keeps_what_was_scored_and_leaves_the_rest_unscored(executor):
     switch = StopSwitch()
-    press_soon(switch)
+    press_soon(switch, 1.0)
     groups = [payload_of("x", answer=answer) for answer in "123456"]
     runs = executor.stopped_by(switch).run_functions(ENDLESS, groups, limits=Limits(wall_seconds=30))
     assert [run.scores[0].value for run in runs] == [1.0, 1.0, 1.0, None, None, None]
@@ -46,8 +47,9 @@ def test_a_batch_keeps_what_was_scored_and_leaves_the_rest_unscored(executor):
 
 
 def test_items_of_our_own_are_stopped_too(executor):
+    executor.run_items("time:sleep", [0], item_seconds=60)  # a worker that is warm
     switch = StopSwitch()
-    press_soon(switch)
+    press_soon(switch, 1.0)
     runs = executor.stopped_by(switch).run_items("time:sleep", [0, 60, 0], item_seconds=60)
     assert [str(run.error) for run in runs] == ["None", "The run was stopped.", "The run was stopped."]
 
@@ -81,3 +83,14 @@ def test_an_end_is_called_once_and_not_after_its_block():
     with switch.ending(lambda: calls.append("late")):
         pass
     assert calls == ["in", "late"]
+
+
+def test_a_run_that_waits_for_its_turn_is_stopped_without_one(tmp_path):
+    switch, queue = StopSwitch(), RunQueue(at_once=1)
+    press_soon(switch)
+    with Executor(home=tmp_path, queue=queue) as busy, queue.turn("somebody"):
+        start = time.monotonic()
+        run = busy.on_behalf_of("me").stopped_by(switch).run_function(ENDLESS, payload_of("x"))
+        assert time.monotonic() - start < 10
+    assert str(run.error) == "The run was stopped."
+    assert queue.waiting == queue.running == 0
