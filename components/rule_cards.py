@@ -94,7 +94,7 @@ def _card(draft: OpenDraft, index: int, rule: JsonObject, mark: str, *, key: str
     told = preset.summary.in_language(language()) if preset else function_origin(reference)
     origin = rule.get("preset") or reference.partition("@")[0]
     with st.container(border=True, gap="xxsmall", key=f"card_{index}"):
-        head, right = st.columns([6.2, 3.8], vertical_alignment="top", gap="xsmall")
+        head, right = st.columns([6, 4], vertical_alignment="top", gap="xsmall")
         head.markdown(f"{mark}  :small[:gray[{plain(origin)}]]  \n:small[{plain(told)}]")
         with right:
             weight = _weight(rule, key=f"{key}_weight")
@@ -103,16 +103,16 @@ def _card(draft: OpenDraft, index: int, rule: JsonObject, mark: str, *, key: str
         if preset:
             params = _parameters(draft, preset, rule, key=key)
             _tell_what_is_wrong(preset.name, params)
-            return {**rule, "weight": weight, "params": params}
-        return {**rule, "weight": weight, "function": _function(rule, key=key)}
+            return {**rule, "weight": _counted(weight), "params": params}
+        return {**rule, "function": _function(rule, key=key), "weight": _counted(weight)}
 
 
 def _weight(rule: JsonObject, *, key: str) -> float | None:
-    """The weight in hundredths; None while the box is empty, for no older value may count unseen."""
+    """Draw the box of a weight; None while it is empty, for no older value may count unseen."""
     held = rule.get("weight", 1.0)
     if not state.is_drawn(key):
         state.put_widget(key, None if held is None else float(held))
-    weight = st.number_input(
+    return st.number_input(
         _("Weight of {rule}", rule=rule["name"]),
         float(MIN_WEIGHT),
         float(MAX_WEIGHT),
@@ -122,8 +122,14 @@ def _weight(rule: JsonObject, *, key: str) -> float | None:
         key=key,
         placeholder=_("weight"),
         label_visibility="collapsed",
-        icon=":material/close:",
     )
+
+
+def _counted(weight: float | None) -> float | None:
+    """The weight in hundredths, told where that is another one; None while the box is empty.
+
+    The line stands at the foot of the card: above it nothing moves away under a finger that is about to click.
+    """
     if weight is None:
         told = _("Give a weight, {low} to {high}.", low=f"{MIN_WEIGHT}", high=f"{MAX_WEIGHT}")
         st.markdown(f":small[:red[:material/error: {plain(told)}]]")
