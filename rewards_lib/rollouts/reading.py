@@ -21,7 +21,6 @@ from rewards_lib.rollouts.rows import read_rows
 SNIFFED_ROWS = 20
 _WITHOUT_COMPLETIONS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"data_source", "prompt", "reward_model"}), "a training set of verl: prompts without completions"),
-    (frozenset({"trace", "nodes"}), "a trace of verifiers 0.3 or later, which is not read yet"),
 )
 
 

@@ -22,6 +22,7 @@ from rewards_lib.rollouts.formats import (
     scored,
     trl,
     verifiers,
+    verifiers_trace,
     verl,
 )
 from rewards_lib.rollouts.rollout import Rollout
@@ -54,6 +55,12 @@ FORMATS: dict[str, RolloutFormat] = {
         RolloutFormat("atropos", atropos.matches, atropos.read, str(sentence("the row"))),
         RolloutFormat("ark_dataset", ark_dataset.matches, ark_dataset.read, str(sentence("the row"))),
         RolloutFormat("trl", trl.matches, trl.read, str(sentence("the same prompt and step"))),
+        RolloutFormat(
+            "verifiers_trace",
+            verifiers_trace.matches,
+            verifiers_trace.read,
+            str(sentence("the task's key, else the same prompt")),
+        ),
         RolloutFormat("verifiers", verifiers.matches, verifiers.read, str(sentence("example_id or id"))),
         RolloutFormat("verl", verl.matches, verl.read, str(sentence("the same input and step"))),
         RolloutFormat("gsm8k", gsm8k.matches, gsm8k.read, str(sentence("the question"))),

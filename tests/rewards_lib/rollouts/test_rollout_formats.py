@@ -140,3 +140,50 @@ def test_a_payload_a_line_is_read_with_and_without_its_envelope(write):
 def test_a_scored_line_needs_no_sample(write):
     name, [found] = read(write([SCORED]))
     assert (name, found.recorded.reward, found.recorded.rules) == ("scored", 1.1, {"x": 1.0, "y": None})
+
+
+TRACE = {
+    "version": 1, "id": "t1",
+    "task": {"type": "Sum", "data": {"idx": 7, "prompt": "1+1?", "answer": "2"}, "key": "sum-7"},
+    "nodes": [
+        {"parent": None, "message": {"role": "system", "content": "Be brief."}, "sampled": False},
+        {"parent": 0, "message": USER, "sampled": False},
+        {"parent": 1, "message": {"role": "assistant", "content": "a first try"}, "sampled": True},
+        {"parent": 1, "sampled": True, "message": {"role": "assistant", "content": None,
+         "tool_calls": [{"id": "c", "name": "add", "arguments": "{}"}]}},
+        {"parent": 3, "message": {"role": "tool", "content": "2", "tool_call_id": "c"}, "sampled": False},
+        {"parent": 4, "message": {"role": "assistant", "content": "2"}, "sampled": True},
+    ],
+    "rewards": {"right": {"score": 1.0, "weight": 1.0}, "brief": {"score": 0.5, "weight": 0.2}},
+    "metrics": {"turns": 2},
+    "errors": [], "ok": True, "stop_condition": "agent_completed",
+}  # fmt: skip
+
+
+def test_a_trace_gives_its_last_path_split_where_the_model_first_wrote(write):
+    [found] = list(open_rollouts(write([TRACE])))
+    assert found.group == "task-sum-7"
+    assert [message["role"] for message in found.sample["messages"]] == ["system", "user"]
+    assert found.sample["extra"] == {"answer": "2"}
+    messages = Completion(found.completion).messages
+    assert [message["role"] for message in messages] == ["assistant", "tool", "assistant"]
+    assert messages[0]["tool_calls"][0]["function"] == {"name": "add", "arguments": "{}"}
+    assert found.text == "2"
+    assert found.recorded.reward == pytest.approx(1.1)
+    assert found.recorded.rules == {"right": 1.0, "brief": 0.5}
+
+
+def test_a_trace_whose_scoring_did_not_run_or_that_failed_is_unscored(write):
+    never = TRACE | {"rewards": {"right": None, "brief": {"score": 0.5, "weight": 0.2}}}
+    failed = TRACE | {"errors": [{"type": "TimeoutError", "message": "too slow"}], "ok": False}
+    wrapped = {"trace": TRACE}
+    found = list(open_rollouts(write([never, failed, wrapped])))
+    assert [one.recorded.reward for one in found] == [None, None, pytest.approx(1.1)]
+    assert found[1].recorded.error == "too slow"
+
+
+def test_a_trace_with_a_parent_that_is_not_there_is_a_bad_row(write):
+    nodes = [TRACE["nodes"][0], {"parent": 9, "message": USER}]
+    circle = [{"parent": 1, "message": USER}, {"parent": 0, "message": USER}]
+    found = list(open_rollouts(write([TRACE, TRACE, TRACE | {"nodes": nodes}, TRACE | {"nodes": circle}])))
+    assert [isinstance(one, BadRow) for one in found] == [False, False, True, True]
