@@ -40,7 +40,7 @@ class TextSource:
     """The file's name, for messages."""
     data: bytes | Path
     encoding: str
-    """The encoding the export came in, as people call it: ``UTF-8``, ``UTF-16`` or ``GB18030``."""
+    """The encoding the export came in, as people call it: ``UTF-8``, ``UTF-16``, ``UTF-32`` or ``GB18030``."""
     start: int = 0
     """Where the text begins, in bytes: after a byte-order mark."""
     divided_by: Sentence | None = None
@@ -68,6 +68,8 @@ def sniff_text(data: bytes | Path, name: str) -> TextSource:
         head = stream.read(HEAD_BYTES)
     if not head.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError("The file is empty.", where=name, remedy="Export the run's metrics as CSV and give that file.")
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # begins as the mark of UTF-16 does
+        return _transcoded(data, name, "utf-32", "UTF-32")
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _transcoded(data, name, "utf-16", "UTF-16")
     if pattern := _utf16_pattern(head):

@@ -134,10 +134,12 @@ def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     when there is none.
     """
     known = next((name for name in STEP_NAMES if name in numbers.names), None)
-    if known is not None:
+    if known not in (None, "epoch"):
         return known
     rising = [name for name, values in zip(numbers.names, numbers.values, strict=True) if _counts_up(values)]
     named = next((name for name in rising if _STEP_WORD.fullmatch(name)), None)
+    if known is not None:  # an epoch has many rows where batches are logged too
+        return named or known
     plain = next((name for name in rising if not _CLOCK_WORD.fullmatch(name)), None)
     found = named or plain or clock_of(numbers)
     if found is None:

@@ -54,11 +54,28 @@ def _read_document(document: object, source: TextSource) -> Reading:
         return _read_trainer_state(document, source)
     if isinstance(document, list) and document and all(isinstance(row, dict) for row in document):
         return _reading(list(enumerate(document, 1)), sentence("JSON records"), source, [], rows_told="record")
+    if isinstance(document, dict) and (records := _records_of_columns(document)):
+        return _reading(list(enumerate(records, 1)), sentence("JSON columns"), source, [], rows_told="record")
     if isinstance(document, dict) and _is_summary(document):
         return _read_summary(document, source)
     if isinstance(document, dict) and isinstance(document.get("data"), dict):
         return _reading([(1, _unpacked(document))], sentence("JSON lines"), source, [])
     raise InputError("This JSON holds no metrics known here.", where=source.name, remedy=_REMEDY)
+
+
+def _records_of_columns(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records of a table that was written by columns, as lists or (pandas) by row label; none if it was not."""
+    columns = {
+        name: list(column.values()) if isinstance(column, dict) else column
+        for name, column in document.items()
+        if isinstance(column, list | dict)
+    }
+    lengths = {len(column) for column in columns.values()}
+    if len(columns) != len(document) or len(columns) < 2 or len(lengths) != 1:
+        return []
+    if any(isinstance(cell, list | dict) for column in columns.values() for cell in column):
+        return []
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def _read_trainer_state(document: Mapping[str, Any], source: TextSource) -> Reading:

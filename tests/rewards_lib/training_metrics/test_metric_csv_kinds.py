@@ -83,6 +83,25 @@ def test_without_steps_a_clock_counts_them():
     assert series == {"loss": [[0, 0.5], [60, 0.4]]}
 
 
+def test_an_epoch_with_many_rows_does_not_count_the_steps_where_iterations_do():
+    assert points("epoch,iter,loss\n0,100,0.5\n0,200,0.4\n1,300,0.3\n")[0] == {
+        "loss": [[100, 0.5], [200, 0.4], [300, 0.3]]
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ['{"step": [1, 2], "loss": [0.5, 0.4]}', '{"step": {"0": 1, "1": 2}, "loss": {"0": 0.5, "1": 0.4}}']
+)
+def test_json_that_is_written_by_columns_is_read(text):
+    assert points(text)[0] == PLAIN
+
+
+def test_utf_32_is_read():
+    export = read_export("step,loss\n1,0.5\n2,0.4\n".encode("utf-32"), "run.csv")
+    assert export.runs[0].series("loss").to_json() == PLAIN["loss"]
+    assert "Read as UTF-32." in map(str, export.notes)
+
+
 # --- broken rows ---------------------------------------------------------------------------------------------------
 
 
