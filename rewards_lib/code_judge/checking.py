@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from rewards_lib.code_judge import anonymous_files
-from rewards_lib.code_judge.judging import ending, refuse_faults
 from rewards_lib.code_judge.programs import ReadyProgram
+from rewards_lib.code_judge.run_verdict import ending, refuse_faults
 from rewards_lib.code_judge.runs import RunOrder, RunReport
 from rewards_lib.code_judge.verdicts import Difference, TestCase, TestOutcome, Verdict
 from rewards_lib.contract import sentence

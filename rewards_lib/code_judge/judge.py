@@ -23,9 +23,9 @@ from rewards_lib.code_judge.binary_cache import BinaryCache
 from rewards_lib.code_judge.cancellation import Cancellation
 from rewards_lib.code_judge.extraction import Program, extract_program
 from rewards_lib.code_judge.headers import PrecompiledHeaders
-from rewards_lib.code_judge.judging import broken_limit, ending, execution_of, refuse_faults
 from rewards_lib.code_judge.languages import LANGUAGES
 from rewards_lib.code_judge.programs import ReadyProgram
+from rewards_lib.code_judge.run_verdict import broken_limit, ending, execution_of, refuse_faults
 from rewards_lib.code_judge.runs import RunOrder, RunReport
 from rewards_lib.code_judge.submission import CodeRun, Submission
 from rewards_lib.code_judge.submission_judging import SubmissionJudging

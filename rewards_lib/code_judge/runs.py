@@ -1,6 +1,6 @@
 """One confined run: what is asked of a worker, and how it went.
 
-Invariant: limits and outcomes are plain values here; what they mean for a verdict is told in ``judging``.
+Invariant: limits and outcomes are plain values here; what they mean for a verdict is told in ``run_verdict``.
 """
 
 from __future__ import annotations

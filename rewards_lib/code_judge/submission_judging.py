@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from rewards_lib.code_judge import checking, programs, toolchains
 from rewards_lib.code_judge.cancellation import Cancellation
 from rewards_lib.code_judge.extraction import Program
-from rewards_lib.code_judge.judging import judge_run
 from rewards_lib.code_judge.programs import ReadyProgram
+from rewards_lib.code_judge.run_verdict import judge_run
 from rewards_lib.code_judge.side_by_side import do_side_by_side
 from rewards_lib.code_judge.submission import Submission
 from rewards_lib.code_judge.verdicts import Execution, Judgement, TestCase, TestOutcome, Verdict, worst
@@ -95,10 +95,8 @@ class SubmissionJudging:
         case, submission = self._cases[index], self._submission
         limits = program.limits(submission.seconds, submission.memory_mb)
         with self._judge.run(program.order(limits), case.stdin, self._caller, self._cancellation) as report:
-            if checker is None:
-                return judge_run(index, case, report, limits, submission.rules, whole=submission.full_texts)
             plain = judge_run(index, case, report, limits, submission.rules, whole=submission.full_texts)
-            if plain.verdict not in (Verdict.ACCEPTED, Verdict.WRONG_ANSWER):
+            if checker is None or plain.verdict not in (Verdict.ACCEPTED, Verdict.WRONG_ANSWER):
                 return plain
             with (
                 checking.check_order(checker, case, report.stdout) as order,
