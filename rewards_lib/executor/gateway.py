@@ -92,8 +92,12 @@ class Gateway:
             self._groups_with_calls.add(group)
             self._hold(near)
             thread = threading.Thread(target=self._serve, args=(near, group), name="gateway", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # this process has no thread to spare: the call fails, the run goes on
+                self._release(near)
+                continue
             self._threads.append(thread)
-            thread.start()
         return bool(message)
 
     def close(self) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socket
+import threading
 
 import pytest
 from executor_inputs import Server
 
+from rewards_lib.executor import gateway
 from rewards_lib.executor.gateway import Gateway, is_public
 
 CLIENTS = {
@@ -141,3 +143,29 @@ def test_a_wildcard_allows_what_is_below_it_and_nothing_else():
     assert "not an allowed host" in ask_gateway(gateway, b"CONNECT a.example.invalid 8080\n")
     gateway.close()
     assert [call.outcome for call in gateway.calls] == ["unresolved", "not_allowed", "not_allowed"]
+
+
+@pytest.mark.parametrize("fate", ["no thread to spare", "cut in the middle"])
+def test_a_gateway_that_fails_in_mid_run_is_a_clear_failure_and_the_next_run_works(run, server, monkeypatch, fate):
+    host = f"127.0.0.1:{server.server_address[1]}"
+    source = (
+        "import urllib.request\ndef reward_fn(context, sample, completions):\n"
+        f"    urllib.request.urlopen('http://{host}/', timeout=5).read()\n    return RewardFunctionResult([1, 1])\n"
+    )
+    with monkeypatch.context() as broken:
+        if fate == "cut in the middle":
+            broken.setattr(Gateway, "_pump", lambda self, near, far, counts: self.close())
+        else:
+            broken.setattr(gateway.threading, "Thread", NoThread)
+        failed = run(source, allow_hosts=(host,))
+    assert [score.value for score in failed.scores] == [None, None]
+    assert any(word in str(failed.error) for word in ("closed", "URLError", "Disconnected", "NetworkRefused"))
+    assert failed.error_line == 4
+    assert [score.value for score in run(source, allow_hosts=(host,)).scores] == [1.0, 1.0]
+
+
+class NoThread(threading.Thread):
+    """What a process at its limit of threads meets."""
+
+    def start(self) -> None:
+        raise RuntimeError("can't start new thread")
