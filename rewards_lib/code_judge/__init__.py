@@ -6,8 +6,9 @@
 ...     judgement.verdict, judgement.passed, judgement.total
 
 A submission goes through ``submission`` (what was asked), ``extraction`` (which program), ``test_lists`` (which tests),
-``judge`` (compile once, run side by side on ``workers``), ``run_verdict`` (one run to one verdict), ``comparison`` (right
-or not) and ``responses`` (back on the wire). Invariant: a fault of the judge is never a verdict.
+``judge`` and ``submission_judging`` (compile once, run side by side on ``workers``), ``run_verdict`` (one run to one
+verdict), ``comparison`` (right or not) and ``responses`` (back on the wire). Invariant: a fault of the judge is never a
+verdict.
 """
 
 from __future__ import annotations
