@@ -9,7 +9,7 @@ from components.trajectories import credit_panel, source
 from components.trajectories.buffer_panel import buffer_panel
 from components.trajectories.credit_chart import chart_words, credit_chart
 from components.trajectories.token_view import rows_of, shifted_marks, token_view
-from rewards_lib.agentic import find_traps, lay_out
+from rewards_lib.agentic import find_traps, lay_out, split_by_words
 from rewards_lib.errors import boundary
 
 ROWS_ON_A_PAGE = 50
@@ -28,7 +28,7 @@ if walk.open:
         trajectory = source.chosen(loaded)
         talk, side = st.columns([7, 4], gap="medium")
         with talk, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            split = source.tokenizer_choice()
+            split = source.tokenizer_choice() if trajectory.messages else split_by_words
             views = {"mask": _("tokens in the mask"), "loss": _("where their loss stands")}
             view = st.segmented_control(
                 _("Underlined"), list(views), default="mask", required=True, format_func=views.__getitem__,
