@@ -13,6 +13,7 @@ import streamlit as st
 
 from components import cache
 from components.i18n import _, say
+from components.theme import plain
 from rewards_lib.contract import JsonObject, write_json
 from rewards_lib.errors import InputError
 from rewards_lib.presets import check_params
@@ -41,7 +42,7 @@ def regex_help(params: JsonObject, texts: Sequence[str], *, key: str) -> None:
         for number, (text, found) in enumerate(zip(texts, rows, strict=False), 1):
             st.caption(f"{_('Completion {number}', number=number)}: {told(found)}")
             if found and found["spans"]:
-                st.code(marked(text, found["spans"]), language=None, wrap_lines=True)
+                st.markdown(highlighted(marked(text, found["spans"])))
         for letter, meaning in flag_meanings():
             state = _("on") if letter in complete["flags"] else _("off")
             st.caption(f"`{letter}` {meaning} · {state}")
@@ -82,6 +83,16 @@ def marked(text: str, spans: Sequence[Sequence[int]], around: int = _AROUND) -> 
         position = end
     rest = text[position:]
     return "".join(parts) + (rest if len(rest) <= around else rest[:around] + GAP.rstrip())
+
+
+def highlighted(marked_text: str) -> str:
+    r"""A marked text as Markdown in which the matches have a ground of their own, and the brackets stay beside it.
+
+    >>> highlighted("Answer: ⟦41⟧")
+    'Answer\\: :orange-background[⟦41⟧]'
+    """
+    lines = plain(marked_text).replace(OPENING, f":orange-background[{OPENING}").replace(CLOSING, f"{CLOSING}]")
+    return "  \n".join(lines.splitlines())
 
 
 def _between(text: str, around: int, *, is_first: bool) -> str:

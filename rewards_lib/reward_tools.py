@@ -128,20 +128,22 @@ def json_value(text: str) -> _Any:
         return None
 
 
-def math_equal(answer: str, truth: str | int | float, *, percent: str = "either") -> bool | None:
+def math_equal(
+    answer: str, truth: str | int | float, *, percent: str = "either", rounding_digits: int = 6
+) -> bool | None:
     r"""Whether two mathematical answers are equal; None when that cannot be decided: no answer to give a reward for.
 
     As the preset ``math_accuracy`` compares them, without its last layer, computer algebra. ``percent="strict"`` tells
-    ``28\%`` and ``28`` apart.
+    ``28\%`` and ``28`` apart; with ``rounding_digits=2`` 0.33 is a third.
 
     >>> math_equal(r"\frac{3}{4}", "0.75"), math_equal("0.33", "1/3")
     (True, False)
     """
-    from rewards_lib.mathematics.equality import Verdict, decide
+    from rewards_lib.mathematics.equality import Percent, Verdict, decide
 
     written = truth if isinstance(truth, str) else _contract.write_json(truth)
-    is_strict = percent == "strict"
-    verdict = decide(written, answer, percent="strict" if is_strict else "either", use_algebra=False).verdict
+    sign: Percent = "strict" if percent == "strict" else "either"
+    verdict = decide(written, answer, percent=sign, rounding_digits=rounding_digits, use_algebra=False).verdict
     return {Verdict.EQUAL: True, Verdict.DIFFERENT: False}.get(verdict)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from components.regex_help import CLOSING, GAP, OPENING, marked
+from components.regex_help import CLOSING, GAP, OPENING, highlighted, marked
 
 HELP = """
 from components.regex_help import regex_help
@@ -21,7 +21,8 @@ def drawn(params, *texts):
 
 def test_matches_are_marked_in_the_text():
     page = drawn({"pattern": r"Answer:\s*(\d+)", "group": 1, "compare": "number"}, "Answer: 41\nAnswer: 42", "none")
-    assert [code.value for code in page.code] == ["Answer: ⟦41⟧\nAnswer: ⟦42⟧"]
+    shown = "Answer\\: :orange-background[⟦41⟧]  \nAnswer\\: :orange-background[⟦42⟧]"
+    assert [markdown.value for markdown in page.markdown] == [shown]
     said = [caption.value for caption in page.caption]
     assert said[0].endswith("2 matches; the last one counts")
     assert said[1].endswith("no match")
@@ -37,14 +38,20 @@ def test_an_exploding_pattern_is_warned_of_and_stopped():
     page = drawn({"pattern": "(a+)+$"}, "a" * 40 + "b", "aaa")
     assert "explode" in page.markdown[0].value
     assert "no answer within" in page.caption[0].value
-    assert page.code[0].value == "⟦aaa⟧"
+    assert page.markdown[-1].value == ":orange-background[⟦aaa⟧]"
 
 
 @pytest.mark.parametrize("params", [{}, {"pattern": "("}, {"pattern": "a", "group": 3}, {"pattern": "a", "flags": "q"}])
 def test_parameters_that_are_refused_draw_nothing(params):
     page = drawn(params, "text")
     assert not page.caption
-    assert not page.code
+    assert not page.markdown
+
+
+def test_no_text_becomes_markup():
+    page = drawn({"pattern": "x"}, "# **x** [a](b) $y$ :red[z] <b>")
+    assert page.markdown[-1].value == highlighted("# **⟦x⟧** [a](b) $y$ :red[z] <b>")
+    assert ":red[" not in page.markdown[-1].value
 
 
 def test_what_lies_far_from_a_match_is_left_out():
