@@ -1,5 +1,6 @@
 """The service as a process: who gets in, what it refuses, that it drains, that a killed one invents nothing."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -198,6 +200,49 @@ def test_a_killed_service_gives_an_error_and_no_number_and_its_successor_the_sam
     status, headers, answer = again.ask("POST", "/rewards/math", BODY)
     assert (status, headers["X-Reward-Version"], answer["rewards"]) == (200, "math@1", [0.35, 0.0])
     again.stop()
+
+
+def descendants(pid):
+    """The processes below one, by /proc; empty where there is none."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            found += [int(child), *descendants(int(child))]
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers through /proc")
+def test_workers_killed_in_mid_load_cost_errors_or_time_and_never_a_wrong_number(service):
+    outcomes, stop = [], threading.Event()
+
+    def ask():
+        while not stop.is_set():
+            for name, right in (("math", [0.35, 0.0]), ("length", [14.0, 2.0])):
+                status, _, answer = authorized(service, f"/rewards/{name}", BODY)
+                if status == 200:
+                    outcomes.append("right" if answer["rewards"] == right else answer)
+                else:
+                    outcomes.append(f"{status} {answer['error']}")
+                    assert "rewards" not in answer
+
+    clients = [threading.Thread(target=ask) for _ in range(2)]
+    for client in clients:
+        client.start()
+    for _ in range(4):
+        threading.Event().wait(0.4)
+        for pid in descendants(service.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    threading.Event().wait(1.0)
+    stop.set()
+    for client in clients:
+        client.join()
+    odd = [one for one in outcomes if not isinstance(one, str)]
+    assert all(answer["status"] == "failure" and answer["rewards"] == [None, None] for answer in odd), odd
+    errors = [one for one in outcomes if isinstance(one, str) and one != "right"]
+    assert all(one.startswith(("500", "503")) and "console itself" not in one for one in errors), errors
+    assert outcomes.count("right") > 0
+    assert authorized(service, "/rewards/math", BODY)[2]["rewards"] == [0.35, 0.0]
 
 
 def test_a_taken_port_is_told_in_one_sentence(home):
