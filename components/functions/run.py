@@ -18,7 +18,7 @@ from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.function_sources import draft_version, from_content, function_alone
 from rewards_lib.scoring import ResolvedFunction, score_payload
 
-PATIENCE_SECONDS = 1.0
+PATIENCE_SECONDS = 2.0
 """A run that is this short is shown in the rerun that began it."""
 
 
