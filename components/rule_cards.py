@@ -143,16 +143,15 @@ def _counted(weight: float | None) -> float | None:
 
 def _parameters(draft: OpenDraft, preset: Preset, rule: JsonObject, *, key: str) -> JsonObject:
     schema, params = preset.schema(language()), rule.get("params", {})
-    line = summary(schema, form_values(schema, params, key=key)) or _("no parameters")
-    # Inline and not in a popover: the keyboard gets into it with the next key, and a narrow screen cuts nothing off.
+    typed = form_values(schema, params, key=key)
+    line = summary(schema, typed) or _("no parameters")
     is_open = bool(state.widget(f"{key}_params"))  # without it a changed line would close the form
     with st.expander(line, is_open, type="compact", icon=":material/tune:", key=f"{key}_params", on_change="rerun"):
         st.markdown(f"**{plain(preset.name)}** · {plain(preset.label.in_language(language()))}")
         _worked_example(draft, preset, rule["name"], key=key)
-        changed = parameter_form(schema, params, key=key)
         if preset.name == "regex_match":
-            regex_help(changed, [completion.text for completion in samples.current_sample().completions], key=key)
-    return changed
+            regex_help(typed, [completion.text for completion in samples.current_sample().completions], key=key)
+        return parameter_form(schema, params, key=key)
 
 
 def function_origin(reference: str) -> str:
