@@ -255,6 +255,8 @@ rollout_filter: Slot[str] = Slot("rollout_filter", str)
 """The filter that is in force: the last one that could be read."""
 rollout_place: Slot[int] = Slot("rollout_place", int)
 """The rollout that is looked at, by its place in the file."""
+rollout_seen: Slot[bool] = Slot("rollout_seen", bool)
+"""Whether the completion that the opened address names has been looked at."""
 rollout_mix_file: Slot[tuple[str, str] | None] = Slot("rollout_mix_file", _none)
 """A mix file that was uploaded here: its name and its text."""
 rollout_told: Slot[str] = Slot("rollout_told", str)

@@ -14,6 +14,7 @@ from components.i18n import _, say
 from components.rollouts.detail import keep_case, open_in_test
 from components.rollouts.progress import watch
 from components.rollouts.results import Opened, attack_path
+from components.rollouts.verdict import percent
 from components.theme import UNSCORED, coloured, number, plain
 from rewards_lib.contract import Completion, JsonObject, Payload
 from rewards_lib.jobs import Job
@@ -315,6 +316,12 @@ def _checks(found: JsonObject) -> None:
             lines = ", ".join(str(row["line"]) for row in check["examples"][:10])
             count = _("{count} completions, for example in lines {lines}", count=check["failed"], lines=lines)
             st.markdown(f":red[:material/error:] {told}: {count}")
+            if check.get("spread"):
+                apart = _(
+                    "On average {spread} apart; {share} of the completions change sides.",
+                    spread=number(check["spread"]), share=percent(check["changed_sides"]),
+                )  # fmt: skip
+                st.caption(apart)
 
 
 def _labels(check: JsonObject, told: str) -> None:

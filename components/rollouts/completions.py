@@ -14,7 +14,7 @@ from components.i18n import _, explain
 from components.result_table import tail
 from components.rollouts.detail import detail
 from components.rollouts.results import Opened, number_at
-from components.rollouts.tabs import FILTER_TEXT
+from components.rollouts.tabs import AT, FILTER_TEXT
 from components.theme import count, number, plain
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts.filtering import read_filter, select
@@ -74,6 +74,8 @@ def _chosen(opened: Opened) -> list[int]:
 
 def _take_filter(opened: Opened, text: str) -> None:
     """Put a filter in force if it can be read; else what was shown stays, and the sentence says what is wrong."""
+    if not _is_known(opened, state.rollout_filter.get()):
+        state.rollout_filter.clear()  # it was of another result, whose rules this one does not have
     try:
         if text.strip():
             read_filter(text, opened.rules)
@@ -83,6 +85,13 @@ def _take_filter(opened: Opened, text: str) -> None:
             st.caption(_("Still shown: {filter}", filter=plain(state.rollout_filter.get())))
         return
     state.rollout_filter.set(text.strip())
+
+
+def _is_known(opened: Opened, text: str) -> bool:
+    try:
+        return not text or bool(read_filter(text, opened.rules))
+    except InputError:
+        return False
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -126,12 +135,21 @@ def _ordered(opened: Opened, places: list[int], order: str, *, is_down: bool) ->
     return sorted(places, key=key)
 
 
+def _wanted_place() -> int:
+    """The place that is looked at; on opening an address, the one that it names."""
+    at = st.query_params.get(AT, "")
+    if not state.rollout_seen.get() and at.isdigit():
+        state.rollout_place.set(int(at) - 1)
+    state.rollout_seen.set(True)
+    return state.rollout_place.get()
+
+
 def _table(opened: Opened, places: Sequence[int]) -> int | None:
     """Draw a page of completions; the place of the one that is looked at, None when there is none."""
     if not places:
         st.caption(_("0 of {total} completions", total=count(len(opened.table.rewards))))
         return None
-    wanted = state.rollout_place.get()
+    wanted = _wanted_place()
     index = places.index(wanted) if wanted in places else 0
     pages = -(-len(places) // PAGE_ROWS)
     number_shown = index // PAGE_ROWS + 1
@@ -153,6 +171,7 @@ def _table(opened: Opened, places: Sequence[int]) -> int | None:
     rows = state_.selection.rows
     place = shown[min(rows[0], len(shown) - 1)] if rows else shown[row]
     state.rollout_place.set(place)
+    st.query_params[AT] = str(place + 1)
     first = (page - 1) * PAGE_ROWS + 1
     below.caption(
         _(

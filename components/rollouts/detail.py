@@ -58,10 +58,12 @@ def _head(opened: Opened, place: int, places: Sequence[int], rollout: Rollout) -
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"**{plain(rollout.id[:40])} {earns}**  :small[:gray[{small}]]", width="content")
         with st.container(horizontal=True, width="content", gap="xsmall"):
-            for label, icon, step in ((_("Previous"), "chevron_left", -1), (_("Next"), "chevron_right", 1)):
+            moves = ((_("Previous"), "chevron_left", -1, "Left"), (_("Next"), "chevron_right", 1, "Right"))
+            for label, icon, step, shortcut in moves:
                 other = places[index + step] if 0 <= index + step < len(places) else place
                 st.button(
-                    label, icon=f":material/{icon}:", type="tertiary", key=f"detail_{icon}", disabled=other == place,
+                    label, icon=f":material/{icon}:", type="tertiary", key=f"detail_{icon}",
+                    disabled=other == place, shortcut=shortcut,
                     on_click=state.rollout_place.set, args=(other,),
                 )  # fmt: skip
 

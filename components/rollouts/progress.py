@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import cache, drafts, state
 from components.i18n import _, say
-from components.rollouts.tabs import TABS, tab_names
+from components.rollouts.tabs import AT, TABS, tab_names
 from components.theme import count, plain
 from rewards_lib.jobs import Job, JobRequest
 
@@ -27,7 +27,9 @@ def start(request: JobRequest) -> None:
 
 
 def look_at(job_id: str | None) -> None:
-    """Put a job into the address; None takes it out."""
+    """Put a job into the address; None takes it out. What was looked at in another is left."""
+    st.query_params.pop(AT, None)
+    state.rollout_place.clear()
     if job_id is None:
         st.query_params.pop(JOB, None)
     else:

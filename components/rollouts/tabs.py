@@ -7,6 +7,8 @@ from components.i18n import _
 
 TABS = "evidence"
 """The key of the tabs; the address holds the open one."""
+AT = "at"
+"""The address names the completion by its number in the file, from 1."""
 FILTER_TEXT = "rollout_filter_text"
 """The key of the completions' filter."""
 

@@ -42,7 +42,7 @@ def scored(page):
 
 
 def tab(page, name):
-    page.session_state["evidence"] = name
+    page.query_params["evidence"] = name
     return page.run()
 
 
@@ -170,3 +170,9 @@ def test_a_data_set_is_converted_with_a_preview_and_kept(page):
     assert [expander.label for expander in page.expander if "1 of 2 rows cannot be used" in expander.label]
     page.button(key="keep_dataset").click().run()
     assert "1 samples" in plain(page)
+
+
+def test_a_completion_is_found_again_by_its_address(page, open_page):
+    job = scored(page).query_params["job"]
+    again = open_page("rollouts", job=job, evidence="Completions", at="13")
+    assert "p2.5 earns" in plain(again)

@@ -29,7 +29,7 @@ def run_checks(bench: Bench, groups: Sequence[Sequence[Rollout]], *, repeats: in
     again = [bench.score_apart(calls) for _ in range(repeats)]
     backwards = [found[::-1] for found in bench.score_groups([(sample, rows[::-1]) for sample, rows in calls])]
     checks = [
-        _same("deterministic", groups, first, *again),
+        _same("deterministic", groups, first, *again) | _spread([first, *again]),
         _same("independent_of_order", groups, first, backwards),
     ]
     if bench.compares_completions:
@@ -61,6 +61,21 @@ def _same(
                 if not _equal(a.reward, b.reward):
                     different.append(_row(rollout) | {"rewards": [a.reward, b.reward]})
     return _check(name, different, runs=len(runs) + 1)
+
+
+def _spread(runs: Sequence[list[list[Earned]]]) -> JsonObject:
+    """How far a rollout's rewards lie apart over the runs, on average, and the share that changes sides between them.
+
+    A judge is rarely the same twice; a small spread that changes no side is no harm. A side is half of the largest.
+    """
+    rewards = [[one.reward for group in run for one in group] for run in runs]
+    known = [[value for value in own if value is not None] for own in zip(*rewards, strict=True)]
+    known = [own for own in known if own]
+    if not known:
+        return {"spread": None, "changed_sides": None}
+    half = max(max(own) for own in known) / 2
+    changed = sum(min(own) < half <= max(own) for own in known) / len(known) if half > 0 else 0.0
+    return {"spread": sum(max(own) - min(own) for own in known) / len(known), "changed_sides": changed}
 
 
 def _labels(groups: Sequence[Sequence[Rollout]], first: list[list[Earned]]) -> JsonObject | None:
