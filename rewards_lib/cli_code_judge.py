@@ -38,12 +38,12 @@ def _add_limits(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _judge(options: argparse.Namespace) -> Any:
+def _judge(options: argparse.Namespace, *, is_brief: bool = True) -> Any:
     from rewards_lib.code_judge import CodeJudge
 
     if options.workers is not None and not 1 <= options.workers <= 1024:
         raise InputError("Workers must be 1 to 1024.", where="--workers")
-    return CodeJudge(workers=options.workers, allow_hosts=options.allow_host)
+    return CodeJudge(workers=options.workers, allow_hosts=options.allow_host, is_brief=is_brief)
 
 
 # --- run -----------------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def _add_serve(actions: Commands) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from rewards_lib.code_judge.service import serve
 
-    with _judge(options) as judge:
+    with _judge(options, is_brief=False) as judge:
         print_next(f"curl http://{options.host}:{options.port}/healthz")
         serve(judge, host=options.host, port=options.port)
     return 0

@@ -27,9 +27,10 @@ Build = Callable[[Toolchain], int | None]
 class PrecompiledHeaders:
     """Keeps precompiled headers in a folder that compilers can read. Thread-safe."""
 
-    def __init__(self, folder: Path, build: Build) -> None:
+    def __init__(self, folder: Path, build: Build, *, builds_itself: bool = True) -> None:
         self.folder = folder
         self._build = build
+        self._builds_itself = builds_itself
         self._lock = threading.Lock()
         self._begun: set[str] = set()
         with contextlib.suppress(OSError):  # a disk that is read-only costs the speed and nothing else
@@ -46,7 +47,8 @@ class PrecompiledHeaders:
         place = self._place(toolchain)
         if (place / f"{language.header}.gch").is_file():
             return f"{HEADERS_PLACE}/{place.name}"
-        self._begin(toolchain)
+        if self._builds_itself:
+            self._begin(toolchain)
         return None
 
     def _place(self, toolchain: Toolchain) -> Path:

@@ -51,10 +51,12 @@ class CodeJudge:
     def __init__(
         self, *, workers: int | None = None, home: Path | None = None, allow_hosts: Sequence[str] = (),
         require: Tier | None = None, plans: Sequence[WorkerPlan] = (), most_submissions: int = MOST_SUBMISSIONS,
+        is_brief: bool = False,
     ) -> None:  # fmt: skip
+        """``is_brief`` is for a judge of one submission: it begins nothing that pays off later."""
         folder = (home or data_directory()) / "code_judge"
         self.workers = workers or os.cpu_count() or 1
-        self._headers = PrecompiledHeaders(folder / "headers", self._compile_header)
+        self._headers = PrecompiledHeaders(folder / "headers", self._compile_header, builds_itself=not is_brief)
         shown = str(self._headers.folder) if self._headers.folder.is_dir() else ""
         self._pool = WorkerPool(toolchains.readable_anywhere(), require, plans, headers=shown)
         self._queue = RunQueue(at_once=self.workers, most_waiting=1 << 20, wait_seconds=_WAIT_SECONDS, kept_free=0)
@@ -161,7 +163,7 @@ class CodeJudge:
         self._pool.drain()
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers, and with them the runs in progress."""
         self._pool.close()
 
     def __enter__(self) -> CodeJudge:

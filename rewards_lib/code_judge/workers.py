@@ -258,6 +258,7 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._choosing = threading.Lock()
         self._idle: list[Worker] = []
+        self._lent: set[Worker] = set()
         self._best: WorkerPlan | None = None
         self._isolation: Isolation | None = None
         self._closed = False
@@ -270,6 +271,7 @@ class WorkerPool:
             if self._closed:
                 raise DependencyError("The code judge is closed.")
             if self._idle:
+                self._lent.add(self._idle[-1])
                 return self._idle.pop()
         plan = self._choose()
         try:
@@ -278,12 +280,14 @@ class WorkerPool:
             raise DependencyError("A worker of the code judge cannot be started: {why}.", why=error.why) from None
         with self._lock:
             self.started += 1
+            self._lent.add(worker)
         return worker
 
     def give_back(self, worker: Worker, *, broken: bool = False) -> None:
         """Take a worker back; one that is broken or worn is ended."""
         keep = not broken and not worker.is_worn
         with self._lock:
+            self._lent.discard(worker)
             keep = keep and not self._closed
             if keep:
                 self._idle.append(worker)
@@ -299,10 +303,13 @@ class WorkerPool:
         return self._isolation
 
     def close(self) -> None:
-        """End every idle worker; those in use end when they come back."""
+        """End every worker, and with them the runs in progress."""
         with self._lock:
             self._closed = True
+            lent = list(self._lent)
         self.drain()
+        for worker in lent:
+            worker.close()
 
     def drain(self) -> None:
         """End every idle worker; new ones are started when they are needed."""

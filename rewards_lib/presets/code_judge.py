@@ -17,6 +17,8 @@ from rewards_lib.presets.parameters import IGNORE_CASE, field_path, integer, num
 from rewards_lib.presets.registry import Bilingual, Example, service_preset
 
 _LONGEST_SECONDS = 600.0
+_ALSO_CALLED = ("python3", "c++", "nodejs", "golang")
+"""Names of languages that data sets and other judges use."""
 _TESTS = [
     {"input": {"stdin": "2 3\n"}, "output": {"stdout": "5\n"}},
     {"input": {"stdin": "-1 1\n"}, "output": {"stdout": "0\n"}},
@@ -52,7 +54,7 @@ _ABSOLUTE_SUM = "```python\na, b = map(int, input().split())\nprint(abs(a) + abs
                 "The programming language; empty takes it from the sample.", "编程语言；留空则取样本中的字段。"
             ),
             "",
-            ("", *LANGUAGES),
+            ("", *LANGUAGES, *_ALSO_CALLED),
         ),
         field_path(
             "language_field",

@@ -14,10 +14,10 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from rewards_lib.code_judge import CodeJudge
+from rewards_lib.code_judge import CodeJudge, CodeRun, find_language
 from rewards_lib.code_judge.canary import Canary
 from rewards_lib.code_judge.service import application, serve
-from rewards_lib.errors import InputError
+from rewards_lib.errors import DependencyError, InputError
 from rewards_lib.serving.server import _add_code_judge
 from rewards_lib.serving.settings import ServiceSettings
 
@@ -221,3 +221,16 @@ def test_the_reward_service_answers_for_the_judge_where_it_is_asked_to(hosts, is
     application = FastAPI()
     _add_code_judge(application, ServiceSettings(code_judge_hosts=hosts)).close()
     assert ("/submit" in application.openapi()["paths"]) is is_there
+
+
+def test_closing_a_judge_ends_the_runs_in_progress(tmp_path):
+    with CodeJudge(home=tmp_path, workers=1) as judge, ThreadPoolExecutor(1) as pool:
+        judge.isolation()
+        running = pool.submit(
+            judge.run_code, CodeRun("import time\ntime.sleep(60)", find_language("python"), run_seconds=60)
+        )
+        while judge.health()["running"] == 0:
+            pass
+        judge.close()
+        with pytest.raises(DependencyError):
+            running.result(timeout=20)
