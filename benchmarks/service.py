@@ -134,7 +134,7 @@ def measure(server: Server, clients: int, seconds: float) -> dict[str, float]:
 
 def memory_mb(pid: int) -> float:
     """What a process and its children hold, in MB."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    children = [child for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20 + sum(memory_mb(int(child)) for child in children)
 

@@ -170,7 +170,7 @@ def _export_dialog(draft: OpenDraft) -> None:
             type="primary",
             icon=":material/download:",
         )
-        st.caption("python -m rewards_lib test --mix " + f"{draft.name}.json --payload request.json")
+        st.caption(".venv/bin/python -m rewards_lib test --mix " + f"{draft.name}.json --payload request.json")
 
     show()
 

@@ -88,7 +88,9 @@ def _export_dialog(version: Version, target: str) -> None:
             _("Download {name}", name=file), data, file, "application/zip", key="export_download", type="primary",
             icon=":material/download:",
         )  # fmt: skip
-        st.code(f"python -m rewards_lib export --name {version.label} --target {target} --out DIR", language=None)
+        st.code(
+            f".venv/bin/python -m rewards_lib export --name {version.label} --target {target} --out DIR", language=None
+        )
 
     show()
 

@@ -43,9 +43,8 @@ async def main():
             reward = got["reward"][0] if hasattr(got["reward"], "__getitem__") else got["reward"]
             assert float(reward) == request["rewards"][0], (got["reward"], request)
             scored += 1
-        print(
-            f"OpenRLHF: {scored} responses rewarded through {address.rpartition('/')[2]}, all as the console scores them"
-        )
+        way = address.rpartition("/")[2]
+        print(f"OpenRLHF: {scored} responses rewarded through {way}, all as the console scores them")
 
 
 def _prompt(request):

@@ -1,7 +1,7 @@
 """TRL's GRPOTrainer for real, on the CPU: three steps with the exported function, three through the service.
 
-Run by ``.ci/trainers`` with the trainer's Python: ``with_trl.py EXPORTED_FOLDER SERVICE_URL NAME``. The model is random,
-two layers deep, made here; the tokenizer knows characters. Nothing is downloaded.
+Run by ``.ci/trainers`` with the trainer's Python: ``with_trl.py FOLDER SERVICE_URL NAME``. The model is random, two
+layers deep, made here; the tokenizer knows characters. Nothing is downloaded.
 """
 
 import json
