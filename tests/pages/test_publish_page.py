@@ -1,4 +1,4 @@
-"""The Publish page: never empty, a draft becomes a version, versions are compared and restored; snippets show no token."""
+"""The Publish page: never empty; a draft becomes a version, versions are compared; snippets show no token."""
 
 import pytest
 
