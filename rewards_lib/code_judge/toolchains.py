@@ -38,13 +38,19 @@ class Toolchain:
     language: Language
     tools: Mapping[str, str] = field(default_factory=dict)
     """Tool to its real path."""
-    version: str = ""
-    """The first line that the compiler or interpreter says of itself."""
     readable: tuple[str, ...] = ()
     """What a running program may read, beside the system's libraries."""
     runnable: tuple[str, ...] = ()
     """What it may start."""
     compiler_readable: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> str:
+        """The first line that the compiler or interpreter says of itself; asked for once."""
+        if not self.language.tools:
+            return f"Python {_python_version()}"
+        first = self.language.tools[0]
+        return _version(first, self.tools[first])
 
 
 @cache
@@ -63,7 +69,7 @@ def packages() -> tuple[str, ...]:
 def find_toolchain(language: Language) -> Toolchain | None:
     """Look for a language's tools; None when one is missing."""
     if not language.tools:
-        return Toolchain(language, {}, f"Python {_python_version()}", packages())
+        return Toolchain(language, {}, packages())
     found = {tool: path for tool in language.tools if (path := _find(tool))}
     if len(found) < len(language.tools):
         return None
@@ -73,7 +79,7 @@ def find_toolchain(language: Language) -> Toolchain | None:
     reads = _existing((*language.reads, *run_homes, *started))
     runnable = (*started, *run_homes, *(_existing(language.reads) if language.starts_programs else ()))
     return Toolchain(
-        language, found, _version(language.tools[0], found[language.tools[0]]), reads,
+        language, found, reads,
         ("./main", *_existing(_LOADERS), *runnable),
         _existing((*language.compiler_reads, *filter(None, homes.values()), *found.values())),
     )  # fmt: skip
@@ -130,6 +136,7 @@ def _home(path: str) -> str | None:
     return None if is_system else folder
 
 
+@cache
 def _version(tool: str, path: str) -> str:
     lines = _said([path, _VERSION_FLAGS.get(tool, "--version")]).strip().splitlines()
     return lines[0].strip() if lines else tool
