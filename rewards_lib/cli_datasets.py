@@ -51,7 +51,7 @@ def _dataset(options: argparse.Namespace) -> int:
         options.out.write_text("".join(lines), encoding="utf-8")
     result = report.to_json()
     print_result(result)
-    print_next(f"pick samples of it on {CONSOLE_URL}/rollouts?rollouts_view=datasets")
+    print_next(f"keep it under Data sets on {CONSOLE_URL}/rollouts")
     return 0 if result["status"] == "success" else 1
 
 

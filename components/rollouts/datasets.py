@@ -175,9 +175,8 @@ def _plan(head: Sequence[JsonObject]) -> ColumnPlan | None:
 @st.cache_data(max_entries=16, show_spinner=False)
 def _checked(path: str, plan: ColumnPlan | None, changed: float) -> DatasetReport:  # noqa: ARG001 -- part of the key
     rows = islice(read_rows(Path(path)), MOST_ROWS)
-    name = Path(path).name.partition("-")[2]
-    size = Path(path).stat().st_size
-    return check_dataset(convert(rows, plan) if plan else rows, name=name, size_bytes=size)
+    file = Path(path)
+    return check_dataset(convert(rows, plan) if plan else rows, name=file.name, size_bytes=file.stat().st_size)
 
 
 def _preview(path: Path, plan: ColumnPlan | None) -> None:

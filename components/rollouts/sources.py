@@ -64,9 +64,9 @@ def use(source: RolloutSource | None) -> None:
 
 def keep_upload(name: str, data: bytes | memoryview) -> Path:
     """Put an upload into the data folder under its content's hash, for a job and its resume to read."""
-    folder = data_directory() / "rollouts" / "uploads"
+    folder = data_directory() / "rollouts" / "uploads" / hashlib.sha256(data).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{hashlib.sha256(data).hexdigest()[:16]}-{Path(name).name[-80:]}"
+    path = folder / (Path(name).name[-80:] or "rollouts")
     if not path.exists():
         fresh = path.with_name(path.name + ".new")
         fresh.write_bytes(data)
@@ -206,16 +206,24 @@ def _map_columns(source: RolloutSource) -> None:
     st.caption(_("Or name the columns: prompt and completion at least."))
     picked: dict[str, str] = {}
     given = source.columns or {}
-    for part in PARTS:
-        place = names.index(given[part]) if given.get(part) in names else None
-        value = st.selectbox(
-            _(part), names, index=place, key=f"map_{part}", placeholder=_("none"), label_visibility="visible"
-        )
-        if value:
-            picked[part] = value
+    for start in range(0, len(PARTS), 3):
+        for column, part in zip(st.columns(3, gap="small"), PARTS[start : start + 3], strict=True):
+            place = names.index(given[part]) if given.get(part) in names else None
+            value = column.selectbox(_part_name(part), names, index=place, key=f"map_{part}", placeholder=_("none"))
+            if value:
+                picked[part] = value
     missing = [part for part in ("prompt", "completion") if part not in picked]
     if st.button(_("Read these columns"), type="primary", disabled=bool(missing), key="map_use"):
         use(replace(source, format_name=None, columns=picked))
         st.rerun()
     if missing:
         st.caption(_("Choose the columns of prompt and completion first."))
+    if not {"completion", "output", "response"} & set(names):
+        st.caption(_("Prompts without completions are a data set: drop the file under Data sets."))
+
+
+def _part_name(part: str) -> str:
+    return {
+        "prompt": _("Prompt"), "completion": _("Completion"), "answer": _("Ground truth"), "group": _("Group"),
+        "id": _("Id"), "reward": _("Reward"),
+    }[part]  # fmt: skip
