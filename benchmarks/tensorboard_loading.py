@@ -144,8 +144,8 @@ def main() -> None:
         peer = best["tensorboard"]
         print(
             f"{given.steps} steps x {given.metrics} metrics, from the start of the process (least of {ROUNDS}): "
-            f"TensorBoard loaded {peer:.2f} s; our first charts {best['csv']:.2f} s from a CSV, {best['csv cpu']:.2f} of "
-            f"the processor ({best['csv'] / peer:.2f} x, goal <= {GOAL:.2f}), {best['events']:.2f} s from its event "
+            f"TensorBoard loaded {peer:.2f} s; our first charts {best['csv']:.2f} s from a CSV, {best['csv cpu']:.2f} "
+            f"of the processor ({best['csv'] / peer:.2f} x, goal <= {GOAL:.2f}), {best['events']:.2f} s from its event "
             f"file of {events.stat().st_size / 1e6:.0f} MB ({best['events'] / peer:.2f} x)"
         )
 
