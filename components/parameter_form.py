@@ -134,16 +134,22 @@ def _draw_number(label: str, field: JsonObject, value: Any, kinds: set[str], tol
     whole = "number" not in kinds
     kind: Any = int if whole else float  # the input takes all its numbers of one kind
     low, high = field.get("minimum"), field.get("maximum")
-    if not state.is_drawn(key):  # a value of its own would come back when the visitor empties the box
-        state.put_widget(key, None if value is None else kind(value))
+    is_optional = "null" in kinds
+    current = state.widget(key) if state.is_drawn(key) else value  # ``value`` is one change behind
+    start = None if current is None else kind(current)
+    if is_optional:
+        # A start value of its own would come back whenever the visitor empties the box. It is told in each run, for a
+        # box that a hasty rerun overtakes would else begin empty, and say so.
+        state.put_widget(key, start)
     st.number_input(
         label,
         min_value=None if low is None else kind(low),
         max_value=None if high is None else kind(high),
-        value=None,
+        value=None if is_optional else start,
         step=1 if whole else None,
         format=None if whole else "%g",
-        placeholder=_("none") if "null" in kinds else _("a number"),
+        placeholder=_("none") if is_optional else _("a number"),
+        required=not is_optional,
         help=told,
         key=key,
     )

@@ -108,25 +108,27 @@ def _card(draft: OpenDraft, index: int, rule: JsonObject, mark: str, *, key: str
 
 
 def _weight(rule: JsonObject, *, key: str) -> float | None:
-    """Draw the box of a weight; None while it is empty, for no older value may count unseen."""
-    held = rule.get("weight", 1.0)
-    if not state.is_drawn(key):
-        state.put_widget(key, None if held is None else float(held))
+    """Draw the box of a weight; None where the draft has none.
+
+    An emptied box goes back to its start value, so that is what counts now: the draft is one change behind here.
+    """
+    held = state.widget(key) if state.is_drawn(key) else rule.get("weight", 1.0)
     return st.number_input(
         _("Weight of {rule}", rule=rule["name"]),
         float(MIN_WEIGHT),
         float(MAX_WEIGHT),
-        None,
+        None if held is None else float(held),
         WEIGHT_STEP,
         format="%.2f",
         key=key,
+        required=True,
         placeholder=_("weight"),
         label_visibility="collapsed",
     )
 
 
 def _counted(weight: float | None) -> float | None:
-    """The weight in hundredths, told where that is another one; None while the box is empty.
+    """The weight in hundredths, told where that is another one; None, and asked for, where there is none.
 
     The line stands at the foot of the card: above it nothing moves away under a finger that is about to click.
     """

@@ -28,6 +28,11 @@ def test_a_changed_weight_changes_the_sum_at_once_and_survives_reload_and_page_s
     box.press("Enter")
     visitor.settle()
     visitor.sees("Completion 1 earns 0.65")
+    box.fill("")
+    box.press("Enter")
+    visitor.settle()
+    expect(box).to_have_value("0.55")  # what counts, and none that counted before
+    visitor.sees("Completion 1 earns 0.65")
     visitor.go("Test")
     visitor.go("Compose")
     expect(weight(visitor, "accuracy")).to_have_value("0.55")

@@ -30,14 +30,18 @@ def publish_two_versions():
     store.save_draft("function", "constant", content | {"source": FUNCTION.format(value=3)}, base_revision=None)
 
 
-def test_an_emptied_weight_is_asked_for_and_no_older_one_counts(open_page):
+def test_a_rule_without_a_weight_is_asked_for_one_and_does_not_count(open_page):
     page = open_page("compose")
-    page.number_input[0].set_value(None).run()
+    content = Store().load_draft("mix", "math").content
+    content["rules"][0]["weight"] = None
+    Store().save_draft("mix", "math", content, base_revision=1)
+    page = open_page("compose")
     assert not page.exception
     assert "Give a weight, 0" in told(page)
     assert "The rule accuracy has no weight" in told(page).replace("\\", "")
     assert "Completion 1 earns 0.1**" in told(page)
-    assert rules()[0]["weight"] is None
+    page.number_input[0].set_value(0.5).run()
+    assert "Completion 1 earns 0.6**" in told(page)
 
 
 def test_a_weight_that_is_no_hundredth_says_what_it_counts_as(open_page):
