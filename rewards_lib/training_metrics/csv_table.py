@@ -78,7 +78,8 @@ def read_table(source: TextSource, wanted: Callable[[str], bool] | None = None) 
         decimal_comma = header.delimiter == ";" and _uses_decimal_commas(stream.read(HEAD_BYTES))
     held = [name for name in header.names if wanted is None or wanted(name)]
     try:
-        if "".join(first[1][len(header.names) :]).strip():
+        # pandas takes the width of the first row for that of all, and would pass over what lies beyond it in silence
+        if len(first[1]) > len(header.names) + 1 or "".join(first[1][len(header.names) :]).strip():
             raise _OverlongRowError
         table = _parse(source, header, decimal_comma, held)
     except _OverlongRowError:
@@ -168,18 +169,20 @@ def _parse_without_overlong(source: TextSource, header: Header, decimal_comma: b
             overlong.append((count - 1, line, len(record)))
         else:
             writer.writerow(record[:width])
-    _, line, cells = overlong[0] if overlong else (0, header.line + 1, width + 1)
-    if count < FEWEST_ROWS or not 0 < len(overlong) <= max(1, MOST_OVERLONG * count):
-        raise _too_long(source, header, line, cells)
+    if overlong and (count < FEWEST_ROWS or len(overlong) > max(1, MOST_OVERLONG * count)):
+        raise _too_long(source, header, *overlong[0][1:])
     mended = TextSource(source.name, whole.getvalue().encode("utf-8"), source.encoding)
     table = _parse(mended, replace(header, end=0), decimal_comma, held)
-    note = sentence(
-        "Rows with more cells than the header were left out: {count}, the first is line {line} with {cells} cells "
-        "instead of {columns}.",
-        count=len(overlong), line=line, cells=cells, columns=width,
-    )  # fmt: skip
+    notes = list(table.notes)
+    if overlong:
+        _, line, cells = overlong[0]
+        told = (
+            "Rows with more cells than the header were left out: {count}, the first is line {line} with {cells} cells "
+            "instead of {columns}."
+        )
+        notes.append(sentence(told, count=len(overlong), line=line, cells=cells, columns=width))
     left_out = frozenset(row for row, _, _ in overlong)
-    return replace(table, header=header, source=source, notes=(*table.notes, note), left_out=left_out)
+    return replace(table, header=header, source=source, notes=tuple(notes), left_out=left_out)
 
 
 def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[str, Any]:

@@ -137,6 +137,11 @@ def test_rows_that_are_too_long_again_and_again_are_refused():
     assert "Line 11 has 4 cells, the header has 2." in refused(long_file(*range(10, 60)))
 
 
+def test_blank_cells_beyond_the_header_hide_no_longer_row():
+    assert points("step,a\n1,1,,,\n2,2,,\n")[0] == {"a": [[1, 1], [2, 2]]}
+    assert "Line 3 has 5 cells, the header has 2." in refused("step,a\n1,1,,,\n2,2,,9,9\n")
+
+
 def test_one_cell_of_a_megabyte_refuses_nothing():
     series, _ = points(f"step,a,text\n1,1,{'x' * 1_000_000}\n2,oops,y\n3,3,z\n4,4,z\n")
     assert series["a"] == [[1, 1], [3, 3], [4, 4]]
