@@ -5,7 +5,6 @@ Invariant: whatever the request, the answer is JSON with a ``status`` (health, m
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +45,7 @@ def build_application(
     application = FastAPI(
         title="Reward Console", version=__version__, description=openapi.DESCRIPTION, docs_url=None, redoc_url=None
     )
-    lanes = Lanes(handler, single=settings.at_once, shared=os.cpu_count() or 1)
+    lanes = Lanes(handler, single=settings.at_once, shared=settings.workers)
     rewards = _Rewards(lanes, settings, admission)
     for path, dialect, told in openapi.ROUTES:
         application.add_api_route(

@@ -46,7 +46,7 @@ def serve(settings: ServiceSettings, *, on_listening: Callable[[], None], with_p
     store = Store()
     # Each request takes one turn at a time, so with a turn for each place the executor itself is never the bottleneck.
     queue = RunQueue(at_once=settings.at_once + 1, most_waiting=4 * settings.at_once)
-    with Executor(queue=queue, standing=os.cpu_count() or 1) as executor, announced(settings):
+    with Executor(queue=queue, standing=settings.workers) as executor, announced(settings):
         log = RequestLog(settings.folder)
         admission = Admission(settings.at_once, settings.most_waiting, settings.wait_seconds)
         metrics = ServiceMetrics(running=lambda: admission.running, waiting=lambda: admission.waiting)

@@ -32,6 +32,8 @@ class ServiceSettings:
     """Names that a request's Host may have, besides ``localhost`` and addresses in digits."""
     at_once: int = field(default_factory=lambda: max(8, 4 * (os.cpu_count() or 1)))
     """Requests that are scored at the same time."""
+    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """Workers that stay for mixes of presets."""
     most_waiting: int = 256
     """Requests that wait for their turn; one more is answered 503."""
     wait_seconds: float = 30.0
