@@ -105,6 +105,8 @@ def _test(options: argparse.Namespace) -> int:
 
     if options.cases:
         return test_cases(options, _mix_of)
+    if not (options.mix or options.function or options.preset):
+        raise InputError("One of --mix, --function and --preset is needed.")
     if not options.payload:
         raise InputError("A payload or cases are needed.", where="--payload, --cases")
     mix, resolve = _mix_of(options)
