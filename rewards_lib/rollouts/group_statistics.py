@@ -63,9 +63,12 @@ def group_table(table: RewardTable, *, right: float) -> GroupTable:
 
     is_scored = ~np.isnan(table.rewards)
     rewards, group_of = table.rewards[is_scored], table.group_of[is_scored]
-    order = np.argsort(group_of, kind="stable")
-    rewards, group_of = rewards[order], group_of[order]
-    numbers, starts, sizes = np.unique(group_of, return_index=True, return_counts=True)
+    if np.any(group_of[1:] < group_of[:-1]):  # groups mostly stand together already
+        order = np.argsort(group_of, kind="stable")
+        rewards, group_of = rewards[order], group_of[order]
+    is_first = np.concatenate([[True], group_of[1:] != group_of[:-1]]) if group_of.size else np.zeros(0, dtype=bool)
+    starts = np.flatnonzero(is_first)
+    numbers, sizes = group_of[starts], np.diff(np.append(starts, group_of.size))
     if not numbers.size:
         nothing = np.zeros(0)
         return GroupTable(sizes, nothing, nothing, nothing, sizes, numbers)
