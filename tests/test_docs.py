@@ -135,3 +135,9 @@ def test_the_page_on_the_sandbox_speaks_of_every_tier_and_names_what_exists():
     named = set(re.findall(r"`([a-z_/]+\.py)", text)) - {"reward.py"}
     known = {path.name for path in ROOT.glob("tests/rewards_lib/executor/*.py")}
     assert [name for name in named if not (ROOT / name).is_file() and name not in known] == []
+
+
+def test_the_tree_in_contributing_names_every_room_of_the_library():
+    tree = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("```")[1]
+    rooms = {path.name + ("/" if path.is_dir() else "") for path in (ROOT / "rewards_lib").glob("[a-z]*")}
+    assert [room for room in sorted(rooms) if room not in tree and not room.startswith("cli_")] == []
