@@ -1,12 +1,14 @@
 """The log of requests: one line of JSON each, in files that are rotated by size.
 
-Invariant: a line is whole in the file before its answer leaves, so that a killed service has lost none.
+Invariant: a line is whole in the file before its answer leaves, so that a killed service has lost none; where the disk
+takes no line, the answer leaves without it, and standard error says so.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,32 +32,54 @@ class RequestLog:
         self._most_bytes = most_bytes
         self._kept_files = kept_files
         self._lock = threading.Lock()
+        self._is_losing = False
         self._open()
 
     def _open(self) -> None:
         self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._size = os.fstat(self._file).st_size
-        if self._size and not _ends_with_line(self.path):
-            self._size += os.write(self._file, b"\n")  # the machine, not the service, was stopped in mid-line
+        # Without an end of line the machine, not the service, was stopped in mid-line.
+        self._is_mid_line = bool(self._size) and not _ends_with_line(self.path)
 
     def write(self, row: JsonObject) -> None:
-        """Append one line; OSError of a full disk passes to the caller."""
+        """Append one line. Where that fails, the first line lost of a row is told on standard error."""
         data = write_json(row).encode() + b"\n"
         with self._lock:
-            if self._size + len(data) > self._most_bytes and self._size:
-                self._rotate()
-            while data:
-                written = os.write(self._file, data)
-                self._size += written
-                data = data[written:]
+            try:
+                self._append(data)
+            except OSError as error:
+                if not self._is_losing:
+                    print(f"The log of requests cannot be written: {error}", file=sys.stderr, flush=True)
+                self._is_losing = True
+            else:
+                self._is_losing = False
+
+    def _append(self, data: bytes) -> None:
+        if self._size + len(data) > self._most_bytes and self._size:
+            self._rotate()
+        if self._is_mid_line:
+            data = b"\n" + data
+        while data:
+            written = os.write(self._file, data)
+            self._size += written
+            data = data[written:]
+            self._is_mid_line = bool(data)
 
     def _rotate(self) -> None:
-        os.close(self._file)
-        for number in range(self._kept_files, 0, -1):
-            older = _numbered(self.path, number - 1)
-            if older.exists():
-                older.replace(_numbered(self.path, number))
-        self._open()
+        """Begin a new file; where that fails, the open one stays in use under its name."""
+        fresh = self.path.with_suffix(f".new{self.path.suffix}")
+        opened = os.open(fresh, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            for number in range(self._kept_files, 0, -1):
+                older = _numbered(self.path, number - 1)
+                if older.exists():
+                    older.replace(_numbered(self.path, number))
+            fresh.replace(self.path)
+        except OSError:
+            os.close(opened)
+            raise
+        before, self._file, self._size, self._is_mid_line = self._file, opened, 0, False
+        os.close(before)  # last: the number of a closed descriptor is soon a client's
 
     def close(self) -> None:
         """Close the file."""

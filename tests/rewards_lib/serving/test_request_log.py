@@ -1,5 +1,7 @@
 """The log: whole lines, rotated by size, none lost; and what is read out of it."""
 
+import errno
+import os
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -45,6 +47,40 @@ def test_a_line_cut_by_a_power_failure_spoils_no_other(tmp_path):
     log.write({"n": 3})
     log.close()
     assert read_log(tmp_path) == [{"n": 1}, {"n": 3}]
+
+
+def test_a_full_disk_loses_lines_and_says_so_once_and_no_line_is_glued_to_a_torn_one(tmp_path, monkeypatch, capsys):
+    log = RequestLog(tmp_path)
+    whole = os.write
+
+    def torn(file, data):
+        if len(data) > 6:
+            return whole(file, data[:4])
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(os, "write", torn)
+    log.write({"n": 1000})
+    log.write({"n": 2000})
+    monkeypatch.setattr(os, "write", whole)
+    log.write({"n": 3})
+    log.close()
+    assert read_log(tmp_path) == [{"n": 3}]
+    assert capsys.readouterr().err.count("no space left") == 1
+
+
+def test_a_rotation_that_fails_leaves_the_open_file_in_use(tmp_path, monkeypatch, capsys):
+    log = RequestLog(tmp_path, most_bytes=20)
+    log.write({"n": 1})
+    own = log._file
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", lambda *_a: (_ for _ in ()).throw(OSError(errno.EMFILE, "too many open files")))
+        log.write({"n": 2, "text": "a long one"})
+    assert log._file == own
+    os.fstat(own)
+    assert "too many" in capsys.readouterr().err
+    log.write({"n": 3})
+    log.close()
+    assert read_log(tmp_path)[-1] == {"n": 3}
 
 
 def test_the_tail_goes_back_into_the_file_before(tmp_path):
