@@ -22,7 +22,7 @@ from rewards_lib.errors import InputError
 from rewards_lib.payloads import DIALECTS
 from rewards_lib.serving.traffic import percentile
 
-_TIMING = re.compile(r"(\w+);dur=([\d.]+)")
+_TIMING = re.compile(r"(\w+);dur=(\d+(?:\.\d+)?)")
 _SECONDS = 120.0
 
 
@@ -49,8 +49,8 @@ class LoadPlan:
 @dataclass(slots=True)
 class _Tally:
     times_ms: list[float] = field(default_factory=list)
-    queue_ms: list[float] = field(default_factory=list)
-    score_ms: list[float] = field(default_factory=list)
+    timed_ms: list[tuple[float, float, float]] = field(default_factory=list)
+    """Of the answers with ``Server-Timing``: whole, queue, score."""
     errors: Counter[str] = field(default_factory=Counter)
     unscored: int = 0
     first_error: str = ""
@@ -126,18 +126,27 @@ def _send(
 
 
 def _count(tally: _Tally, status: str, text: bytes, timing: str, spent_ms: float) -> None:
-    if status != "200":
-        tally.errors[status] += 1
+    row = _read_answer(text) if status == "200" else None
+    if row is None:
+        tally.errors["no rewards" if status == "200" else status] += 1
         tally.first_error = tally.first_error or text.decode("utf-8", "replace")[:500]
         return
-    row = json.loads(text)
     tally.unscored += sum(reward is None for reward in row["rewards"])
     if row.get("error"):
         tally.first_error = tally.first_error or str(row["error"])[:500]
-    parts = {name: float(value) for name, value in _TIMING.findall(timing)}
     tally.times_ms.append(spent_ms)
-    tally.queue_ms.append(parts.get("queue", 0.0))
-    tally.score_ms.append(parts.get("score", 0.0))
+    parts = {name: float(value) for name, value in _TIMING.findall(timing)}
+    if {"queue", "score"} <= parts.keys():
+        tally.timed_ms.append((spent_ms, parts["queue"], parts["score"]))
+
+
+def _read_answer(text: bytes) -> JsonObject | None:
+    """The rewards that were answered; None when it is something else that listens there."""
+    try:
+        row = json.loads(text)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) and isinstance(row.get("rewards"), list) else None
 
 
 def _report(plan: LoadPlan, tally: _Tally, step_seconds: list[float]) -> JsonObject:
@@ -167,8 +176,10 @@ def _limit(tally: _Tally) -> tuple[str, Sentence]:
         return "admission", sentence(told)
     if not tally.times_ms:
         return "errors", sentence("No request was answered with rewards: see the first error.")
-    total = sum(tally.times_ms)
-    queue_share, score_share = sum(tally.queue_ms) / total, sum(tally.score_ms) / total
+    if not tally.timed_ms:
+        return "unknown", sentence("The service does not say what its time went to: it sends no Server-Timing.")
+    total, queued, scored = (sum(times) for times in zip(*tally.timed_ms, strict=True))
+    queue_share, score_share = queued / total, scored / total
     if queue_share > 0.5:
         told = "Requests wait for their turn {share:.0%} of the time: more of them at once bring nothing."
         return "queue", sentence(told, share=queue_share)

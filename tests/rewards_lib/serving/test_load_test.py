@@ -25,7 +25,7 @@ def stand_in():
         def do_POST(self):
             asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             status, body, timing = self.reply
-            data = json.dumps(body).encode()
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             self.send_header("Server-Timing", timing)
@@ -57,9 +57,12 @@ def test_every_request_of_every_step_is_sent_with_its_completions(stand_in):
     assert result["limited_by"] == "http"
 
 
-@pytest.mark.parametrize(("timing", "limit"), [("queue;dur=1e9", "queue"), ("score;dur=999999999", "scoring")])
+@pytest.mark.parametrize(
+    ("timing", "limit"),
+    [("queue;dur=999999999, score;dur=0", "queue"), ("queue;dur=0, score;dur=999999999", "scoring")],
+)
 def test_what_takes_the_most_time_limits(stand_in, timing, limit):
-    stand_in.answers.reply = (*stand_in.answers.reply[:2], timing.replace("1e9", "999999999"))
+    stand_in.answers.reply = (*stand_in.answers.reply[:2], timing)
     assert run(stand_in)["limited_by"] == limit
 
 
@@ -69,6 +72,22 @@ def test_refusals_are_errors_and_no_times(stand_in):
     assert (result["status"], result["errors"], result["limited_by"]) == ("failure", {"503": 8}, "admission")
     assert result["p50_ms"] is None
     assert "busy" in result["first_error"]
+
+
+@pytest.mark.parametrize("body", [b"<html>welcome</html>", b"[1.0]", {"rewards": 3}, {"status": "success"}])
+def test_a_200_without_rewards_is_an_error_and_no_time(stand_in, body):
+    stand_in.answers.reply = (200, body, "")
+    result = run(stand_in)
+    assert (result["status"], result["answered"], result["errors"]) == ("failure", 0, {"no rewards": 8})
+    assert result["p50_ms"] is None
+    assert len(stand_in.asked) == 8
+
+
+@pytest.mark.parametrize("timing", ["", "score;dur=3", "queue;dur=..., score;dur=1"])
+def test_a_share_that_was_not_told_is_not_taken_for_0(stand_in, timing):
+    stand_in.answers.reply = (*stand_in.answers.reply[:2], timing)
+    result = run(stand_in)
+    assert (result["status"], result["limited_by"]) == ("success", "unknown")
 
 
 def test_unscored_completions_are_counted(stand_in):
