@@ -10,21 +10,21 @@ import contextlib
 import hashlib
 import http.client
 import json
-import socket
 import ssl
 import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from rewards_lib.code_judge.test_lists import read_tests
 from rewards_lib.code_judge.verdicts import TestCase
-from rewards_lib.errors import InputError, UpstreamError
-from rewards_lib.executor.gateway import is_public
+from rewards_lib.errors import InputError, RewardConsoleError, UpstreamError
+from rewards_lib.executor.allow_list import WEB_PORTS, AllowList, HostNotReachedError, connect, spell
 
 MOST_BYTES = 64 << 20
 MOST_KEPT_BYTES = 2 << 30
@@ -34,6 +34,8 @@ FRESH_SECONDS = 600.0
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_PARSED = 8
+_LEFT_AS_THEY_ARE = "%/?&=+~:@!$'()*,;[]"
+"""What an address may hold beside letters and digits; anything else is escaped on the way."""
 
 
 class HostRefusedError(InputError):
@@ -63,30 +65,43 @@ class TestFetcher:
         most_bytes: int = MOST_BYTES,
     ) -> None:  # fmt: skip
         self._folder = folder
-        self._allow = frozenset(host.strip().lower() for host in allow_hosts if host.strip())
+        self._allow = AllowList(allow_hosts)
         self._sleep = sleep
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
-        self._turns: dict[str, threading.Lock] = {}
+        self._turns: dict[str, tuple[threading.Lock, int]] = {}
+        """Of the addresses that are being fetched, and how many want each."""
         self._parsed: OrderedDict[str, tuple[float, list[TestCase]]] = OrderedDict()
 
     def fetch(self, url: str, allow_hosts: Sequence[str] = ()) -> list[TestCase]:
         """The tests at an address. Raises HostRefusedError, UpstreamError, or InputError for what is no test list."""
-        allowed = self._allow | {host.strip().lower() for host in allow_hosts}
-        _judged_addresses(urlsplit(url), allowed)
-        with self._lock:
-            turn = self._turns.setdefault(url, threading.Lock())
-        with turn:
+        allowed = self._allow.with_more(allow_hosts)
+        _judged_addresses(_split(url), allowed)
+        with self._turn(url):
             known = self._parsed.get(url)
             if known is not None and time.monotonic() - known[0] < FRESH_SECONDS:
                 return known[1]
             cases = self._from_text(url, self._content(url, allowed))
-        with self._lock:
-            self._parsed[url] = (time.monotonic(), cases)
-            while len(self._parsed) > _MOST_PARSED:
-                dropped, _ = self._parsed.popitem(last=False)
-                self._turns.pop(dropped, None)
+            with self._lock:
+                self._parsed[url] = (time.monotonic(), cases)
+                while len(self._parsed) > _MOST_PARSED:
+                    self._parsed.popitem(last=False)
         return cases
+
+    @contextmanager
+    def _turn(self, url: str) -> Iterator[None]:
+        """Let one at a time ask for an address; nothing is left of it when nobody asks any more."""
+        with self._lock:
+            turn, wanted = self._turns.get(url, (threading.Lock(), 0))
+            self._turns[url] = (turn, wanted + 1)
+        try:
+            with turn:
+                yield
+        finally:
+            with self._lock:
+                turn, wanted = self._turns.pop(url)
+                if wanted > 1:
+                    self._turns[url] = (turn, wanted - 1)
 
     def _from_text(self, url: str, content: bytes) -> list[TestCase]:
         try:
@@ -96,7 +111,7 @@ class TestFetcher:
         except InputError as error:
             raise UpstreamError("The file at {url} holds no tests: {why}", url=_shown(url), why=error.message) from None
 
-    def _content(self, url: str, allowed: frozenset[str]) -> bytes:
+    def _content(self, url: str, allowed: AllowList) -> bytes:
         """The bytes at an address, from the folder where the host says that they have not changed."""
         place = self._folder / hashlib.sha256(url.encode()).hexdigest()
         kept, facts = _read_kept(place)
@@ -119,21 +134,21 @@ class TestFetcher:
 
     # --- asking ----------------------------------------------------------------------------------------------------
 
-    def _ask(self, url: str, headers: Mapping[str, str], allowed: frozenset[str]) -> _Answer:
+    def _ask(self, url: str, headers: Mapping[str, str], allowed: AllowList) -> _Answer:
         """Follow redirects, each judged; try again after faults that may pass."""
         for redirect in range(MOST_REDIRECTS + 1):
             answer = self._ask_patiently(url, headers, allowed)
             if answer.status not in _REDIRECTS or not answer.headers.get("location"):
                 return answer
-            url = urljoin(url, answer.headers["location"])
+            url = _split(answer.headers["location"], base=url).geturl()
             if redirect == MOST_REDIRECTS:
                 break
         raise UpstreamError("{url} redirects too often.", url=_shown(url))
 
-    def _ask_patiently(self, url: str, headers: Mapping[str, str], allowed: frozenset[str]) -> _Answer:
+    def _ask_patiently(self, url: str, headers: Mapping[str, str], allowed: AllowList) -> _Answer:
         for number in range(1, TRIES + 1):
             try:
-                return self._ask_once(urlsplit(url), headers, allowed)
+                return self._ask_once(_split(url), headers, allowed)
             except _PassingFailureError as failure:
                 if number == TRIES:
                     raise UpstreamError(
@@ -143,12 +158,14 @@ class TestFetcher:
                 self._sleep(0.5 * 2 ** (number - 1))
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _ask_once(self, parts: SplitResult, headers: Mapping[str, str], allowed: frozenset[str]) -> _Answer:
+    def _ask_once(self, parts: SplitResult, headers: Mapping[str, str], allowed: AllowList) -> _Answer:
         deadline = time.monotonic() + FETCH_SECONDS
         connection = _connect(parts, _judged_addresses(parts, allowed))
         try:
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            connection.request("GET", path, headers={"Accept": "application/json", **headers})
+            connection.request(
+                "GET", quote(path, safe=_LEFT_AS_THEY_ARE), headers={"Accept": "application/json", **headers}
+            )
             response = connection.getresponse()
             body = bytearray()
             while part := response.read1(1 << 16):
@@ -205,37 +222,45 @@ def _read_kept(place: Path) -> tuple[bytes | None, dict[str, str]]:
     return (content, facts) if hashlib.sha256(content).hexdigest() == facts.get("sha256") else (None, {})
 
 
-def _judged_addresses(parts: SplitResult, allowed: frozenset[str]) -> list[str]:
-    """The addresses that may be connected to. Raises HostRefusedError that says how to allow the host.
+def _split(url: str, *, base: str = "") -> SplitResult:
+    """An address taken apart, after joining it to the one that led to it. Raises InputError for what is none."""
+    try:
+        parts = urlsplit(urljoin(base, url))
+        parts.geturl().encode()
+    except ValueError:  # brackets that enclose no address, letters that no address may hold
+        raise InputError("The address of the tests cannot be read.") from None
+    return parts
 
-    ``host`` allows ports 80 and 443 on the public internet, ``*.suffix`` what ends so, ``host:port`` exactly that,
-    private addresses included.
-    """
+
+def _judged_addresses(parts: SplitResult, allowed: AllowList) -> list[str]:
+    """The addresses that may be connected to. Raises HostRefusedError that says how to allow the host."""
     host, url = (parts.hostname or "").rstrip("."), parts.geturl()
     try:
         port = parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError:
         port = 0
-    if not host or not port:
+    if not host or not port or parts.scheme not in _PORTS:
         raise HostRefusedError("{url} is no address of tests.", url=_shown(url))
-    is_exact = f"{host}:{port}" in allowed
-    is_named = host in allowed or any(entry[:2] == "*." and host.endswith(entry[1:]) for entry in allowed)
-    if not is_exact and not (is_named and port in _PORTS.values()):
-        raise HostRefusedError(
-            "Tests may not be fetched from {host}:{port}.", host=host, port=port,
-            remedy="Allow it with --allow-host {entry}, or among the rule's allow_hosts.",
-            entry=host if port in _PORTS.values() else f"{host}:{port}",
-        )  # fmt: skip
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise UpstreamError("The name {host} cannot be resolved.", host=host) from None
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-    if not is_exact and not all(map(is_public, addresses)):
-        raise HostRefusedError(
-            "{host} leads to a private address.", host=host, port=port, remedy="Allow it exactly, as {host}:{port}."
+        return allowed.addresses_of(host, port)
+    except HostNotReachedError as error:
+        raise _refused(error, host, port) from None
+
+
+def _refused(error: HostNotReachedError, host: str, port: int) -> RewardConsoleError:
+    exactly = spell(host, port)
+    shown = exactly.removesuffix(f":{port}")
+    if error.refusal == "unresolved":
+        return UpstreamError("The name {host} cannot be resolved.", host=shown)
+    if error.refusal == "private":
+        return HostRefusedError(
+            "{host} leads to a private address.", host=shown, port=port, remedy="Allow it exactly, as {host}:{port}."
         )
-    return addresses
+    return HostRefusedError(
+        "Tests may not be fetched from {host}:{port}.", host=shown, port=port,
+        remedy="Allow it with --allow-host {entry}, or among the rule's allow_hosts.",
+        entry=shown if port in WEB_PORTS else exactly,
+    )  # fmt: skip
 
 
 def _connect(parts: SplitResult, addresses: Sequence[str]) -> http.client.HTTPConnection:
@@ -243,7 +268,7 @@ def _connect(parts: SplitResult, addresses: Sequence[str]) -> http.client.HTTPCo
     host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
     connection = http.client.HTTPConnection(host, port, timeout=FETCH_SECONDS)
     try:
-        plain = socket.create_connection((addresses[0], port), timeout=FETCH_SECONDS)
+        plain = connect(addresses, port, seconds=FETCH_SECONDS)
         if parts.scheme == "https":
             plain = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
     except OSError as error:

@@ -7,16 +7,15 @@ redirect is a new connection and is judged again.
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import socket
 import sys
 import threading
 import time
 
 from rewards_lib.contract import CallOutcome, NetworkCall, Sentence, sentence
+from rewards_lib.executor.allow_list import AllowList, HostNotReachedError, Refusal, connect, spell
 
 _PACKETS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
-_WEB_PORTS = (80, 443)
 _BIGGEST_HEAD = 1024
 _CONNECT_SECONDS = 15.0
 _IDLE_SECONDS = 300.0
@@ -24,7 +23,6 @@ _CLOSE_SECONDS = 1.0
 _MOST_CALLS = 2_000
 _MOST_OPEN = 256
 _MOST_BYTES = 64 << 20
-_NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
 
 
 class _RefusedError(Exception):
@@ -39,7 +37,7 @@ class Gateway:
     def __init__(self, allow_hosts: tuple[str, ...]) -> None:
         self.control, self.worker_end = socket.socketpair(socket.AF_UNIX, _PACKETS)
         self.control.setblocking(False)
-        self._allow = frozenset(host.strip().lower() for host in allow_hosts if host.strip())
+        self._allow = AllowList(allow_hosts)
         self._calls: list[tuple[int, NetworkCall]] = []
         self._group = 0
         self._groups_with_calls: set[int] = set()
@@ -143,38 +141,15 @@ class Gateway:
                 self._release(connection)
 
     def _connect(self, host: str, port: int) -> socket.socket:
-        addresses = self._judge(host, port)
-        error: OSError | None = None
-        for address in addresses:
-            try:
-                far = socket.create_connection((address, port), timeout=_CONNECT_SECONDS)
-            except OSError as failure:
-                error = failure
-                continue
-            self._hold(far)
-            return far
-        why = sentence("could not connect to {address}: {reason}", address=_spell(host, port), reason=str(error))
-        raise _RefusedError("failed", why)
-
-    def _judge(self, host: str, port: int) -> list[str]:
-        """List the addresses that a call may go to, or refuse it."""
-        exact = _spell(host, port) in self._allow
-        if not exact and not (port in _WEB_PORTS and self._allows_web(host)):
-            why = sentence("{address} is not an allowed host of this function", address=_spell(host, port))
-            raise _RefusedError("not_allowed", why)
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError):
-            raise _RefusedError("unresolved", sentence("the name {host} cannot be resolved", host=host)) from None
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-        if not exact and not all(is_public(address) for address in addresses):
-            template = "{host} leads to a private address; allow it as {address}"
-            why = sentence(template, host=host, address=_spell(host, port))
-            raise _RefusedError("private", why)
-        return addresses
-
-    def _allows_web(self, host: str) -> bool:
-        return host in self._allow or any(entry[:2] == "*." and host.endswith(entry[1:]) for entry in self._allow)
+            far = connect(self._allow.addresses_of(host, port), port, seconds=_CONNECT_SECONDS)
+        except HostNotReachedError as error:
+            raise _RefusedError(error.refusal, _refusal(error.refusal, host, port)) from None
+        except OSError as error:
+            template = "could not connect to {address}: {reason}"
+            raise _RefusedError("failed", sentence(template, address=spell(host, port), reason=str(error))) from None
+        self._hold(far)
+        return far
 
     def _pump(self, near: socket.socket, far: socket.socket, counts: list[int]) -> None:
         """Carry bytes both ways until both ends are done."""
@@ -221,22 +196,11 @@ def _read_target(near: socket.socket) -> tuple[str, int]:
     return parts[1].lower().strip("[]").rstrip("."), int(parts[2])
 
 
-def _spell(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def is_public(address: str) -> bool:
-    """Tell whether an address is on the public internet; addresses that wrap another are judged by it.
-
-    Refused: private, loopback, link-local, shared (CGNAT), multicast, documentation, reserved, NAT64.
-    """
-    try:
-        parsed = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
-    except ValueError:
-        return False
-    if isinstance(parsed, ipaddress.IPv6Address):
-        if parsed.ipv4_mapped is not None:
-            return is_public(str(parsed.ipv4_mapped))
-        if parsed.sixtofour is not None or parsed.teredo is not None or any(parsed in net for net in _NAT64):
-            return False
-    return parsed.is_global and not parsed.is_multicast
+def _refusal(refusal: Refusal, host: str, port: int) -> Sentence:
+    """Why a call may not be made, as the log of calls and the author's code hear it."""
+    address = spell(host, port)
+    if refusal == "not_allowed":
+        return sentence("{address} is not an allowed host of this function", address=address)
+    if refusal == "unresolved":
+        return sentence("the name {host} cannot be resolved", host=host)
+    return sentence("{host} leads to a private address; allow it as {address}", host=host, address=address)

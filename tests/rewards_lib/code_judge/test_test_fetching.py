@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ import pytest
 
 from rewards_lib.code_judge.test_fetching import HostRefusedError, TestFetcher
 from rewards_lib.code_judge.verdicts import TestCase
-from rewards_lib.errors import UpstreamError
+from rewards_lib.errors import InputError, UpstreamError
 
 CASES = [{"stdin": "1\n", "stdout": "2\n"}]
 
@@ -86,6 +87,42 @@ def test_a_host_that_is_not_allowed_is_refused_before_anything_is_sent(host, tmp
 def test_what_is_no_web_address_is_refused(tmp_path, url):
     with pytest.raises(HostRefusedError):
         fetcher(tmp_path, "h", "x").fetch(url)
+
+
+@pytest.mark.parametrize("url", ["http://[x", "http://a]b/t", "http://h\u2100/t", "http://h/\ud800"])
+def test_what_cannot_be_taken_apart_is_the_callers_fault(host, tmp_path, url):
+    with pytest.raises(InputError) as error:
+        fetcher(tmp_path, "h").fetch(url)
+    host.replies["/a"] = [(302, b"", {"Location": "http://[x"})]
+    with pytest.raises(InputError):
+        fetcher(tmp_path, host.name).fetch(host.url("/a"))
+    assert error.value.http_status == 422
+
+
+def test_letters_beyond_ascii_in_a_path_are_escaped_on_the_way(host, tmp_path):
+    host.replies["/pr%C3%BCfung%201.json?a=%20b"] = [(200, body(), {})]
+    assert fetcher(tmp_path, host.name).fetch(host.url("/prüfung 1.json?a=%20b")) == [TestCase("1\n", "2\n")]
+
+
+def test_every_address_of_a_name_is_tried(host, tmp_path, monkeypatch):
+    found = socket.getaddrinfo("127.0.0.1", host.server_port, type=socket.SOCK_STREAM)
+    nobody = [(*entry[:4], ("127.9.9.9", host.server_port)) for entry in found]
+    resolve = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket, "getaddrinfo",
+        lambda name, *more, **named: nobody + found if name == "two.example" else resolve(name, *more, **named),
+    )  # fmt: skip
+    host.replies["/t"] = [(200, body(), {})]
+    assert fetcher(tmp_path, f"two.example:{host.server_port}").fetch(f"http://two.example:{host.server_port}/t")
+
+
+def test_addresses_that_fail_leave_nothing_behind(host, tmp_path):
+    host.replies["/t"] = [(404, b"", {})]
+    fetching = fetcher(tmp_path, host.name)
+    for number in range(3):
+        with pytest.raises(UpstreamError):
+            fetching.fetch(host.url("/t") + f"#{number}")
+    assert not fetching._turns
 
 
 def test_a_private_address_needs_an_entry_of_its_own(host, tmp_path):

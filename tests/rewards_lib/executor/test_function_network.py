@@ -9,7 +9,8 @@ import pytest
 from executor_inputs import Server
 
 from rewards_lib.executor import gateway
-from rewards_lib.executor.gateway import Gateway, is_public
+from rewards_lib.executor.allow_list import is_public
+from rewards_lib.executor.gateway import Gateway
 
 CLIENTS = {
     "urllib": (
