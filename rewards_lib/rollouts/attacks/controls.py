@@ -5,7 +5,7 @@ They also find out how the mix wants answers spelled, and what kind of grader ea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rewards_lib.contract import Json, JsonObject, sentence
@@ -47,15 +47,18 @@ def kind_of_function(bench: Bench, rule: Rule, scenes: Sequence[Scene]) -> str:
         for scene in scenes for text in (scene.spell(scene.truth), scene.wrong_completion, scene.unformatted)
     )  # fmt: skip
 
-    def paid(scene: Scene, text: str) -> float:
-        return bench.earned(scene.sample, text).rules.get(rule.name) or 0.0
+    def compared(pairs: Iterable[tuple[Scene, str, str]]) -> list[bool]:
+        """Whether the first text of a pair earns more than the second, for the pairs of which both were scored."""
+        paid = [
+            tuple(bench.earned(scene.sample, text).rules.get(rule.name) for text in texts) for scene, *texts in pairs
+        ]
+        return [high > low for high, low in paid if high is not None and low is not None]
 
-    known = [scene for scene in scenes if scene.truth]
-    right = sum(paid(scene, scene.spell(scene.truth)) > paid(scene, scene.wrong_completion) for scene in known)
-    if 2 * right > len(known):
+    right = compared((scene, scene.spell(scene.truth), scene.wrong_completion) for scene in scenes if scene.truth)
+    if 2 * sum(right) > len(right):
         return "grader"
-    formed = sum(paid(scene, scene.wrong_completion) > paid(scene, scene.unformatted) for scene in scenes)
-    return "form" if 2 * formed > len(scenes) else "other"
+    formed = compared((scene, scene.wrong_completion, scene.unformatted) for scene in scenes)
+    return "form" if 2 * sum(formed) > len(formed) else "other"
 
 
 def run_controls(bench: Bench, scenes: Sequence[Scene], kinds: dict[str, str]) -> list[JsonObject]:

@@ -121,11 +121,9 @@ def choose_groups(rollouts: Iterable[Rollout | BadRow], count: int) -> list[list
 
 def _ends(group: Sequence[Rollout]) -> list[Rollout]:
     """The rollouts of a group with the highest and the lowest recorded reward, or its first and last."""
-
-    def reward(rollout: Rollout) -> float:
-        return (rollout.recorded.reward or 0.0) if rollout.recorded else 0.0
-
-    ordered = sorted(group, key=reward)
+    rewards = [(rollout.recorded.reward if rollout.recorded else None, place) for place, rollout in enumerate(group)]
+    known = sorted((reward, place) for reward, place in rewards if reward is not None)
+    ordered = [group[place] for _, place in known] if len(known) > 1 else list(group)
     return [ordered[0], ordered[-1]] if len(ordered) > 1 else ordered
 
 
@@ -236,8 +234,17 @@ def _collusion(bench: Bench, scenes: Sequence[Scene]) -> JsonObject | None:
         for scene in known
     ]
     found = bench.score_groups([(scene.sample, completions) for scene, completions in groups])
-    paid = [earned.rules[rule.name] or 0.0 for group in found for earned in group[:2] for rule in rules]
-    return {
-        "name": "group_collusion", "completions": len(paid), "unscored": 0, "earned": max(paid), "expected_max": 0.0,
-        "leaks": sum(value > _TOLERANCE for value in paid),
+    wrong = [earned for group in found for earned in group[:2]]
+    paid = [value for earned in wrong if (value := _most_paid(earned, rules)) is not None]
+    row: JsonObject = {
+        "name": "group_collusion", "completions": len(wrong), "unscored": len(wrong) - len(paid),
+        "earned": max(paid, default=None), "expected_max": 0.0, "leaks": sum(value > _TOLERANCE for value in paid),
     }  # fmt: skip
+    if len(paid) < len(wrong):
+        row["unscored_why"] = next((earned.why for earned in wrong if _most_paid(earned, rules) is None), "")
+    return row
+
+
+def _most_paid(earned: Earned, rules: Sequence[Rule]) -> float | None:
+    """The most that one of the rules gave; None where none gave a number."""
+    return max((value for rule in rules if (value := earned.rules[rule.name]) is not None), default=None)

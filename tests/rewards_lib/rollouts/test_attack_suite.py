@@ -214,6 +214,22 @@ def test_an_attack_that_makes_the_function_fail_is_counted_apart(executor):
     assert "nothing" not in leaks
 
 
+def test_a_group_whose_rewards_cannot_be_computed_earns_no_number_under_collusion(executor):
+    """Nothing is invented where no completion of the group was scored."""
+    params = {"correct_by": "numeric_close", "correct_params": {"answer_field": "absent"}}
+    _, result = leaks_of(preset_mix("length_group", **params), MATHS, executor)
+    row = next(row for row in result["attacks"] if row["name"] == "group_collusion")
+    assert (row["earned"], row["leaks"]) == (None, 0)
+    assert row["unscored"] == row["completions"] > 0
+    assert row["unscored_why"]
+
+
+def test_what_a_function_could_not_score_makes_it_no_grader(executor):
+    """It fails on each wrong answer: no number is not less than any number."""
+    _, result = own("def grade(text, truth):\n    assert '43' not in text\n    return 0.5", executor)
+    assert result["functions"] == {"own": "other"}
+
+
 def test_attacks_that_do_not_apply_are_listed_with_the_reason(executor):
     _, result = leaks_of(preset_mix("math_accuracy"), MATHS, executor)
     skipped = {row["name"]: row["why"] for row in result["skipped"]}
