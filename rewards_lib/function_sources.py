@@ -16,7 +16,7 @@ from rewards_lib.errors import InputError, NotFoundError
 from rewards_lib.executor import FunctionSource, limits_from
 from rewards_lib.mix import Mix, Rule
 from rewards_lib.scoring import FunctionResolver, ResolvedFunction
-from rewards_lib.store import Store
+from rewards_lib.store import Store, read_reference
 from rewards_lib.store.secrets import find_secret
 from rewards_lib.strict_json import read_text
 
@@ -97,21 +97,15 @@ def fingerprint(text: str) -> str:
 
 
 def _stored(reference: str, folder: Path | None, opened: Callable[[], Store] | None) -> ResolvedFunction:
-    name, _, number = reference.partition("@")
+    name, _, _number = reference.partition("@")
     if folder and (opened is None or name.endswith(".py") or "/" in name):
         raise NotFoundError("There is no file {reference} in {folder}.", reference=reference, folder=str(folder))
     if opened is None:
         raise NotFoundError("There is no function {reference}.", reference=reference)
     store = opened()
-    if number:
-        if not number.isdigit():
-            raise InputError(
-                "The version {number} of {name} is not a number.",
-                number=number,
-                name=name,
-                remedy="Write name@3, or the name alone for the draft.",
-            )
-        version = store.load_version("function", name, int(number))
+    name, number = read_reference(reference)
+    if number is not None:
+        version = store.load_version("function", name, number)
         return from_content(name, version.content, version=f"v{version.number}")
     draft = store.find_draft("function", name)
     if draft:

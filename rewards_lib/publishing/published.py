@@ -14,7 +14,7 @@ from rewards_lib.function_sources import from_content, function_alone
 from rewards_lib.mix import Mix, mix_from_json, mix_version
 from rewards_lib.publishing.freezing import mix_file_of, pinned_functions
 from rewards_lib.scoring import FunctionResolver
-from rewards_lib.store import Kind, Store, Version, WithdrawnError
+from rewards_lib.store import Kind, Store, Version, WithdrawnError, read_reference
 
 KINDS: tuple[Kind, ...] = ("mix", "function")
 NEAREST = 5
@@ -36,21 +36,6 @@ class Published:
     def label(self) -> str:
         """``name@number``."""
         return self.version.label
-
-
-def read_reference(reference: str) -> tuple[str, int | None]:
-    """Read ``name`` or ``name@3``. Raises InputError for a number that is none.
-
-    >>> read_reference("math@2"), read_reference("math")
-    (('math', 2), ('math', None))
-    """
-    name, at, number = reference.partition("@")
-    if at and not (number.isascii() and number.isdigit() and 0 < int(number[:9]) < 10**9):
-        raise InputError(
-            "The version {number} of {name} is not a number.", number=number, name=name,
-            remedy="Write name@3, or the name alone for the newest version.",
-        )  # fmt: skip
-    return name, int(number) if at else None
 
 
 def find_published(store: Store, reference: str) -> Version:

@@ -4,8 +4,18 @@ Invariant: what a call acknowledged is on the disk, and no save replaces a text 
 Importing this package does not import SQLAlchemy; opening a ``Store`` does.
 """
 
+from rewards_lib.store.free_names import free_names
 from rewards_lib.store.progress import ExerciseProgress, Progress
-from rewards_lib.store.records import Draft, DraftConflict, Item, ItemKind, Kind, Version, WithdrawnError
+from rewards_lib.store.records import (
+    Draft,
+    DraftConflict,
+    Item,
+    ItemKind,
+    Kind,
+    Version,
+    WithdrawnError,
+    read_reference,
+)
 from rewards_lib.store.store import Store
 
 __all__ = [
@@ -19,4 +29,6 @@ __all__ = [
     "Store",
     "Version",
     "WithdrawnError",
+    "free_names",
+    "read_reference",
 ]

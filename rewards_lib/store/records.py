@@ -37,6 +37,21 @@ _NAME = re.compile(rf"\w[\w.-]{{0,{NAME_CHARACTERS - 1}}}")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
+def read_reference(reference: str) -> tuple[str, int | None]:
+    """Read ``name`` or ``name@3``. Raises InputError for a number that no version can have.
+
+    >>> read_reference("math@2"), read_reference("math")
+    (('math', 2), ('math', None))
+    """
+    name, at, number = reference.partition("@")
+    if at and not re.fullmatch(r"0*[1-9][0-9]{0,8}", number):
+        raise InputError(
+            "The version {number} of {name} is not a number.", number=number, name=name,
+            remedy="Write name@3, or the name alone.",
+        )  # fmt: skip
+    return name, int(number) if at else None
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A text being edited, as last saved."""

@@ -7,7 +7,7 @@ from rewards_lib.executor import Executor
 from rewards_lib.function_sources import resolver
 from rewards_lib.interop.exporting import exported_files
 from rewards_lib.interop.targets import TARGETS
-from rewards_lib.mix import mix_from_json, mix_version
+from rewards_lib.mix import Rule, mix_from_json, mix_version
 from rewards_lib.publishing import (
     changes_between,
     draft_content,
@@ -15,7 +15,6 @@ from rewards_lib.publishing import (
     open_version,
     publish_function,
     publish_mix,
-    read_reference,
     restore,
 )
 from rewards_lib.store import Store, WithdrawnError
@@ -105,10 +104,14 @@ def test_what_is_not_there_is_told_with_the_nearest_names(store):
         find_published(store, "../etc/passwd")
 
 
-@pytest.mark.parametrize("reference", ["math@", "math@x", "math@0", "math@-1", "math@1.0", "math@²"])
-def test_a_version_that_is_no_number_is_refused(reference):
-    with pytest.raises(InputError):
-        read_reference(reference)
+@pytest.mark.parametrize(
+    "reference", ["math@", "math@x", "math@0", "math@-1", "math@1.0", "math@²", "math@" + "1" * 30]
+)
+def test_a_version_that_is_no_number_is_refused_by_servings_and_by_rules_alike(store, reference):
+    with pytest.raises(InputError, match="is not a number"):
+        find_published(store, reference)
+    with pytest.raises(InputError, match="is not a number"):
+        resolver(store=lambda: store)(Rule(name="rule", function=reference))
 
 
 def test_a_restored_mix_earns_what_its_version_earns_and_overwrites_no_function(store):
