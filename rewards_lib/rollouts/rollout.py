@@ -90,6 +90,27 @@ def prompt_key(messages: Json) -> str:
     return "prompt-" + hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+_CUT_FLAGS = ("is_truncated", "truncated")
+_STOP_KEYS = ("finish_reason", "stop_reason", "stop_condition")
+_CUT_WORDS = ("length", "max_tokens", "truncated")
+
+
+def told_cut(*places: Mapping[str, Any]) -> bool | None:
+    """Whether a completion was cut by its length, as the first place says that says anything; None when none does.
+
+    >>> told_cut({"step": 3}, {"finish_reason": "max_length"}), told_cut({"stop_reason": "eos"}), told_cut({})
+    (True, False, None)
+    """
+    for place in places:
+        for key in _CUT_FLAGS:
+            if isinstance(place.get(key), bool):
+                return bool(place[key])
+        for key in _STOP_KEYS:
+            if isinstance(place.get(key), str):
+                return any(word in place[key].lower() for word in _CUT_WORDS)
+    return None
+
+
 def finite(value: Any) -> float | None:
     """Read a number of a file; None for whatever is no finite number (NaN is how trainers write "no reward").
 

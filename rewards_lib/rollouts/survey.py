@@ -9,18 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from rewards_lib.contract import Completion
 from rewards_lib.rollouts.reading import SNIFFED_ROWS, RolloutFile
-from rewards_lib.rollouts.rollout import BadRow, Rollout
+from rewards_lib.rollouts.rollout import BadRow, Rollout, told_cut
 from rewards_lib.rollouts.rows import read_rows
 
 MOST_ROLLOUTS = 20_000
 _SHOWN_BAD_ROWS = 20
 _SHOWN_ROLLOUTS = 3
-_STOP_KEYS = ("finish_reason", "stop_reason", "stop_condition")
-_CUT_WORDS = ("length", "max_tokens", "max_length", "truncated")
 
 
 @dataclass(slots=True)
@@ -80,24 +77,10 @@ def _count(found: Survey, rollout: Rollout) -> None:
     tokens = Completion(rollout.completion).token_count
     if tokens is not None:
         found.tokens.append(tokens)
-    is_cut = _is_cut(rollout)
+    is_cut = told_cut(rollout.meta, *([rollout.completion] if isinstance(rollout.completion, Mapping) else []))
     if is_cut is not None:
         found.cut_known += 1
         found.cut += is_cut
-
-
-def _is_cut(rollout: Rollout) -> bool | None:
-    """Whether the completion was cut by its length; None when the file does not tell."""
-    places: list[Mapping[str, Any]] = [rollout.meta]
-    if isinstance(rollout.completion, Mapping):
-        places.append(rollout.completion)
-    for place in places:
-        if isinstance(place.get("is_truncated"), bool):
-            return bool(place["is_truncated"])
-        for key in _STOP_KEYS:
-            if isinstance(place.get(key), str):
-                return any(word in place[key].lower() for word in _CUT_WORDS)
-    return None
 
 
 def columns_of(path: Path) -> list[str]:

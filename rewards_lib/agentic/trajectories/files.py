@@ -22,7 +22,6 @@ MAX_TRAJECTORIES = 2_000
 _MASK_KEYS = ("mask", "loss_mask", "response_mask", "masks")
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 """Where there might be one; whole pairs match too."""
-_CUT = frozenset({"length", "max_tokens", "truncated"})
 
 
 def read_trajectories(text: str, *, name: str = "trajectory") -> LoadedTrajectories:
@@ -123,7 +122,7 @@ def _of_rollout(rollout: Rollout) -> Trajectory:
         reward=rollout.recorded.reward if rollout.recorded else None,
         messages=(*prompt, *messages_of(completion)),
         prompt_messages=len(prompt),
-        truncated=_is_cut(beside) or _is_cut(rollout.meta),
+        truncated=_is_cut(rollout.meta, beside),
     )
 
 
@@ -143,9 +142,11 @@ def _of_conversation(row: JsonObject, number: int) -> Trajectory:
     )
 
 
-def _is_cut(row: Mapping[str, Any]) -> bool:
-    flagged = row.get("truncated") is True or row.get("is_truncated") is True
-    return flagged or row.get("finish_reason") in _CUT or row.get("stop_condition") in _CUT
+def _is_cut(*rows: Mapping[str, Any]) -> bool:
+    """Whether one says that the completion was cut, by the rule of every file of rollouts; silence is no cut."""
+    from rewards_lib.rollouts.rollout import told_cut
+
+    return bool(told_cut(*rows))
 
 
 # --- tokens --------------------------------------------------------------------------------------------------------

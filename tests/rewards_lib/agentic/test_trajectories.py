@@ -23,6 +23,7 @@ from rewards_lib.agentic import (
 from rewards_lib.agentic.trajectories.chat_template import render
 from rewards_lib.agentic.trajectories.trajectory import TokenRecord, Trajectory
 from rewards_lib.errors import InputError
+from rewards_lib.rollouts.rollout import told_cut
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "trajectories"
 CALL = {"type": "function", "function": {"name": "python", "arguments": '{"code": "print(17 * 23)"}'}}
@@ -101,6 +102,22 @@ def test_a_cut_end_has_no_end_of_turn_and_is_told():
     trajectory = load({"messages": TALK, "finish_reason": "length"})
     assert trained_text(lay_out(trajectory, split_by_words)).endswith("It is 391.")
     assert "truncated_end" in rules(trajectory)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"finish_reason": "MAX_TOKENS"},
+        {"stop_reason": "max_length"},
+        {"truncated": True},
+        {"finish_reason": "stop"},
+        {"stop_condition": "length", "is_truncated": False},
+        {},
+    ],
+)
+def test_a_cut_is_read_as_every_file_of_rollouts_is(told):
+    assert load({"messages": TALK, **told}).truncated == bool(told_cut(told))
+    assert told_cut({}) is None
 
 
 def test_a_trajectory_that_ends_with_tool_output_is_told():
