@@ -22,8 +22,9 @@ class Store:
     """Drafts and versions in one database; one object serves all threads of a process, many processes one file.
 
     Every method raises StoreError when the database fails (where it is and what to do are in the error), and InputError
-    for a kind, name, note or content that cannot be kept: names have 1 to 80 letters (of any script), digits, ``_``,
-    ``-`` and ``.``, and begin with a letter, a digit or ``_``; contents are strict JSON of at most 8 000 000 bytes.
+    for a content that cannot be kept: contents are strict JSON of at most 8 000 000 bytes. For drafts and versions a
+    kind, name or note may be what cannot be kept, too: names have 1 to 80 letters (of any script), digits, ``_``, ``-``
+    and ``.``, and begin with a letter, a digit or ``_``. The ids of records are their writers' own and not looked at.
     """
 
     def __init__(self, url: str | None = None, *, now: Callable[[], datetime] = utc_now) -> None:
@@ -122,14 +123,6 @@ class Store:
         A second withdrawal changes nothing. Raises NotFoundError.
         """
         return self._versions.withdraw(kind, name, number)
-
-    def restore_to_draft(self, kind: Kind, name: str, number: int, *, base_revision: int | None) -> Draft:
-        """Make a version's content, withdrawn or not, the draft of that name.
-
-        Raises NotFoundError, and DraftConflict as ``save_draft`` does.
-        """
-        version = self._versions.load(kind, name, number)
-        return self._drafts.save(kind, version.name, version.content, base_revision)
 
     def put_item(self, kind: ItemKind, name: str, content: JsonObject) -> Item:
         """Keep a record under its id, in the place of an earlier one, and return it."""

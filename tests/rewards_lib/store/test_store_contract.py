@@ -170,14 +170,6 @@ def test_a_missing_version_is_told_with_what_there_is(store):
         store.load_version("function", "boxed")
 
 
-def test_a_version_is_restored_over_the_draft_its_author_has_seen(store):
-    store.publish("function", "boxed", ONE)
-    draft = store.save_draft("function", "boxed", TWO, base_revision=None)
-    with pytest.raises(DraftConflict):
-        store.restore_to_draft("function", "boxed", 1, base_revision=None)
-    assert store.restore_to_draft("function", "boxed", 1, base_revision=draft.revision).content == ONE
-
-
 @pytest.mark.parametrize("name", ["a", "奖励_函数-2.py", "_x", "x" * 80, "Über", "e\u0301cart"])
 def test_a_name_of_any_script_is_kept(store, name):
     assert store.save_draft("function", name, {}, base_revision=None) == store.load_draft("function", name)
