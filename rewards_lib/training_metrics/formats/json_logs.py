@@ -1,6 +1,7 @@
 """JSON and JSON lines: TRL's trainer_state.json, verl's file logger, W&B's summary, records of one's own.
 
-Trainers write bare NaN and Infinity, so this is the one place that reads JSON as the standard module does.
+Trainers write bare NaN and Infinity where a metric has no number; such a log is read here, as the standard module
+reads it, and not refused as strict JSON would be.
 """
 
 from __future__ import annotations
