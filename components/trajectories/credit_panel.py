@@ -41,7 +41,6 @@ class Assigned:
 
     marks: list[TokenMark]
     """One a token, at the token itself."""
-    strategy: Strategy
     value: float | None
     """What was assigned; None when there is nothing to assign."""
 
@@ -143,7 +142,7 @@ def assign(loaded: LoadedTrajectories, trajectory: Trajectory, track: TokenTrack
         except InputError as error:
             st.info(plain(explain(error)), icon=":material/info:")
     marks = [TokenMark(bool(trained), float(one)) for trained, one in zip(track.mask, values, strict=True)]
-    return Assigned(marks, strategy, value)
+    return Assigned(marks, value)
 
 
 def _place(loaded: LoadedTrajectories, trajectory: Trajectory) -> int:

@@ -67,13 +67,13 @@ def shift_mask_for_clm(mask: Values) -> Mask:
     return shifted
 
 
-def mask_from_labels(labels: Values, *, not_trained: int = NOT_TRAINED) -> Mask:
-    """Read a mask out of labels: 0 where the label says *not trained*, 1 elsewhere; the same shape.
+def mask_from_labels(labels: Values) -> Mask:
+    """Read a mask out of labels: 0 where the label is -100, 1 elsewhere; the same shape.
 
     >>> mask_from_labels([-100, -100, 318, 0]).tolist()
     [0, 0, 1, 1]
     """
     import numpy as np
 
-    mask: Mask = (as_numbers(labels) != not_trained).astype(np.int64)
+    mask: Mask = (as_numbers(labels) != NOT_TRAINED).astype(np.int64)
     return mask

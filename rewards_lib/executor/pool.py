@@ -74,12 +74,6 @@ class ZygotePool:
         for zygote in zygotes:
             zygote.close()
 
-    @property
-    def plans(self) -> tuple[WorkerPlan, ...]:
-        """The plans whose zygotes are warm."""
-        with self._lock:
-            return tuple(self._zygotes)
-
     def retire(self, now: float | None = None) -> None:
         """Close zygotes that nobody has used for ten minutes, and the oldest idle ones beyond four.
 

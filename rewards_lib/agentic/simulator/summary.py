@@ -30,11 +30,6 @@ class SimulationSummary:
     """Groups in the buffer, averaged over time."""
 
     @property
-    def produced(self) -> int:
-        """Groups that were generated to their end."""
-        return sum(count for fate, count in self.groups.items() if fate is not Fate.RUNNING)
-
-    @property
     def max_staleness(self) -> int:
         """The oldest group that was trained on; 0 when none was."""
         return max(self.staleness, default=0)

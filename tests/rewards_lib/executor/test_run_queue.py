@@ -166,7 +166,7 @@ def test_at_most_four_idle_workers_stay_warm_and_the_oldest_goes_first(tmp_path)
     for number in range(5):
         with pool.lease(_plan(number, str(tmp_path))):
             pass
-    assert {plan.site for plan in pool.plans} == {_plan(number, str(tmp_path)).site for number in range(1, 5)}
+    assert {plan.site for plan in pool._zygotes} == {_plan(number, str(tmp_path)).site for number in range(1, 5)}
     pool.close()
 
 
@@ -176,8 +176,8 @@ def test_a_worker_retires_after_ten_idle_minutes_and_not_during_a_run(tmp_path):
         pass
     with pool.lease(_plan(1, str(tmp_path))) as busy:
         pool.retire(now=time.monotonic() + 599)
-        assert len(pool.plans) == 2
+        assert len(pool._zygotes) == 2
         pool.retire(now=time.monotonic() + 601)
-        assert pool.plans == (busy.plan,)
+        assert list(pool._zygotes) == [busy.plan]
         assert busy.is_alive
     pool.close()
