@@ -5,14 +5,17 @@ Invariant: both go over HTTP to the running service, as a trainer's requests do.
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
@@ -44,23 +47,20 @@ def test_call(chosen: Publishable) -> None:
 
 
 def _ask(reference: str, body: bytes) -> tuple[str, int, float, str]:
-    import urllib.error
-    import urllib.parse
-    import urllib.request
-
+    """Version, HTTP status (0: no answer), milliseconds, text. Over no proxy, which would be handed the token."""
     headers = {"Content-Type": "application/json"}
     if service.has_token():
         headers["Authorization"] = f"Bearer {service.token()}"
-    address = f"{service.url()}/rewards/{urllib.parse.quote(reference)}"
-    request = urllib.request.Request(address, body, headers)  # noqa: S310 -- our own service
+    connection = http.client.HTTPConnection(urlsplit(service.url()).netloc, timeout=CALL_SECONDS)
     started = time.perf_counter()
     try:
-        with urllib.request.urlopen(request, timeout=CALL_SECONDS) as answer:  # noqa: S310
-            status, text, version = answer.status, answer.read(), answer.headers.get("X-Reward-Version", "")
-    except urllib.error.HTTPError as error:
-        status, text, version = error.code, error.read(), error.headers.get("X-Reward-Version", "")
-    except OSError as error:
-        status, text, version = 0, str(error).encode(), ""
+        connection.request("POST", f"/rewards/{quote(reference)}", body, headers)
+        answer = connection.getresponse()
+        status, text, version = answer.status, answer.read(), answer.headers.get("X-Reward-Version", "")
+    except (OSError, http.client.HTTPException) as error:
+        status, text, version = 0, (str(error) or type(error).__name__).encode(), ""
+    finally:
+        connection.close()
     return version, status, (time.perf_counter() - started) * 1000, text.decode("utf-8", "replace")
 
 
@@ -71,7 +71,7 @@ class _Running:
     """The one load test of this console: its process and where it writes."""
 
     process: subprocess.Popen[bytes] | None = None
-    folder: Path | None = None
+    folder: tempfile.TemporaryDirectory[str] | None = None
     result: dict[str, Any] | None = None
 
 
@@ -107,30 +107,54 @@ def load_test(chosen: Publishable) -> None:
 
 def _start(chosen: Publishable, prompts: int, completions: int, at_once: int) -> None:
     running = _running()
-    running.folder = Path(tempfile.mkdtemp(prefix="load-test-"))
+    running.folder = tempfile.TemporaryDirectory(prefix="load-test-")
     running.result = None
-    payload = running.folder / "payload.json"
+    folder = Path(running.folder.name)
+    payload = folder / "payload.json"
     payload.write_text(write_json(DIALECTS["bare"][1](current_sample())), encoding="utf-8")
     sizes = {"--batch-size": prompts, "--completions": completions, "--concurrency": at_once}
     command = [sys.executable, "-m", "rewards_lib", "load-test", "--name", chosen.name, "--url", service.url()]
     command += ["--payload", str(payload), *(str(part) for pair in sizes.items() for part in pair)]
-    with (running.folder / "out").open("wb") as out, (running.folder / "told").open("wb") as told:
+    with (folder / "out").open("wb") as out, (folder / "told").open("wb") as told:
         running.process = subprocess.Popen(command, stdout=out, stderr=told, cwd=ROOT, env=dict(os.environ))
 
 
 def _is_running() -> bool:
-    """Whether it is under way; what it left is read once when it ends."""
+    """Whether it is under way; what it left is read once when it ends, and its folder is removed."""
     running = _running()
-    if running.process is None or running.folder is None:
+    process, folder = running.process, running.folder
+    if process is None or folder is None:
         return False
-    if running.process.poll() is None:
+    status = process.poll()
+    if status is None:
         return True
-    try:
-        running.result = json.loads((running.folder / "out").read_text(encoding="utf-8"))
-    except ValueError:
-        running.result = None
-    running.process = None
+    running.result = _read_result(status)
+    running.process = running.folder = None
+    folder.cleanup()
     return False
+
+
+def _read_result(status: int) -> dict[str, Any] | None:
+    """What it printed; why there is nothing to read; None where it was cancelled."""
+    if status == -signal.SIGTERM:
+        return None
+    try:
+        result = json.loads(_written("out"))
+    except ValueError:
+        result = None
+    if isinstance(result, dict):
+        return result
+    lines = _written("told").strip().splitlines()
+    return {"error": lines[-1] if lines else _("It ended with status {status} and said nothing.", status=status)}
+
+
+def _written(name: str) -> str:
+    """What it has written so far; empty when another visitor has just seen it end."""
+    folder = _running().folder
+    try:
+        return (Path(folder.name) / name).read_text(encoding="utf-8", errors="replace") if folder else ""
+    except OSError:
+        return ""
 
 
 def _progress() -> None:
@@ -139,8 +163,7 @@ def _progress() -> None:
         running = _running()
         if not _is_running():
             st.rerun()
-        lines = (running.folder / "told").read_text(encoding="utf-8").split() if running.folder else []
-        done, _slash, total = (lines or ["0/1"])[-1].partition("/")
+        done, _slash, total = (_written("told").split() or ["0/1"])[-1].partition("/")
         if done.isdigit() and total.isdigit():
             share = min(int(done) / max(int(total), 1), 1.0)
             st.progress(share, _("{done} of {total} requests", done=done, total=total))
