@@ -14,6 +14,7 @@ from components.theme import plain
 from rewards_lib.contract import JsonObject, write_json
 from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.mix import MAX_NAME_LENGTH, Mix, mix_to_json, read_mix, write_mix
+from rewards_lib.store import free_names
 
 MAX_FILE_MB = 1
 
@@ -109,7 +110,7 @@ def mix_menu(draft: OpenDraft) -> None:
 def _free_name(wanted: str) -> str:
     """The wanted name, or with the first number behind it that no mix has: nothing composed is overwritten."""
     taken = {one.name for one in cache.store().list_drafts("mix")}
-    return next(name for name in [wanted, *(f"{wanted}_{number}" for number in range(2, 1000))] if name not in taken)
+    return next(name for name in free_names(wanted) if name not in taken)
 
 
 def use(name: str, content: JsonObject) -> None:

@@ -13,7 +13,7 @@ from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.publishing import publish_function
-from rewards_lib.store import Version
+from rewards_lib.store import Version, free_names
 
 FIRST = "boxed_number"
 MAX_PILLS = 6
@@ -99,10 +99,8 @@ def function_menu(draft: OpenDraft) -> None:
 
 
 def _free_name(wanted: str) -> str:
-    taken, name, number = set(names()), wanted, 2
-    while name in taken:
-        name, number = f"{wanted}_{number}", number + 1
-    return name
+    taken = set(names())
+    return next(name for name in free_names(wanted) if name not in taken)
 
 
 def _rename_dialog(draft: OpenDraft) -> None:

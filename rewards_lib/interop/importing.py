@@ -17,7 +17,7 @@ from rewards_lib.interop.exporting import MANIFEST
 from rewards_lib.interop.sources import SOURCES, Source
 from rewards_lib.interop.sources.source import functions_of
 from rewards_lib.publishing import draft_content
-from rewards_lib.store import Draft, Kind, Store
+from rewards_lib.store import Draft, Kind, Store, free_names
 from rewards_lib.strict_json import read_json, read_text
 
 
@@ -80,19 +80,18 @@ def import_source(text: str, *, name: str, where: str = "", origin: str | None =
 def keep_import(store: Store, imported: Imported, *, name: str | None = None) -> Draft:
     """Save an import as a draft, under the first free name where its own is taken by another text."""
     wanted, content = name or imported.name, draft_content(store, imported.content)
-    for number in range(1, 1000):
-        free = wanted if number == 1 else f"{wanted}_{number}"
+    for free in free_names(wanted):
         present = store.find_draft(imported.kind, free)
         if present is None or present.content == content:
-            return present or store.save_draft(imported.kind, free, content, base_revision=None)
-    raise InputError("A thousand drafts are named {name}.", name=wanted, remedy="Name another with --name.")
+            break
+    return present or store.save_draft(imported.kind, free, content, base_revision=None)
 
 
 def _exported(manifest: Path) -> Imported:
     row = read_json(read_text(manifest), name=manifest.name)
     if not isinstance(row, dict) or not isinstance(row.get("content"), dict) or row.get("kind") not in (
         "function", "mix",
-    ):  # fmt: skip
+    ) or not isinstance(row.get("name"), str):  # fmt: skip
         raise InputError("This is no export of a reward.", where=str(manifest))
     told = (sentence("Nothing: it is {label}, exported from here.", label=f"{row.get('name')}@{row.get('version')}"),)
-    return Imported(row["kind"], str(row["name"]), row["content"], "export", told, ())
+    return Imported(row["kind"], row["name"], row["content"], "export", told, ())

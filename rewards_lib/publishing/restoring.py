@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.publishing.freezing import FUNCTIONS, mix_file_of, stored_name
-from rewards_lib.store import Draft, Store, Version
+from rewards_lib.store import Draft, Store, Version, free_names
 
 _CONTENT_KEYS = ("source", "requirements", "allow_hosts", "secrets", "limits")
 
@@ -52,15 +52,13 @@ def _reference_to(store: Store, reference: str, frozen: JsonObject) -> str:
 
 def _keep(store: Store, name: str, content: JsonObject) -> str:
     """Save a content as a draft under the first free name, or find it there from an earlier restore."""
-    for number in range(1, 1000):
-        free = name if number == 1 else f"{name}_{number}"
+    for free in free_names(name):
         draft = store.find_draft("function", free)
         if draft is None:
             store.save_draft("function", free, content, base_revision=None)
-            return free
-        if _same(draft.content, content):
-            return free
-    raise ValueError(f"a thousand drafts are named {name}")
+        if draft is None or _same(draft.content, content):
+            break
+    return free
 
 
 def _same(one: JsonObject, other: JsonObject) -> bool:

@@ -1,11 +1,13 @@
 """Functions of TRL, verl, OpenRLHF and Ark become drafts that score; what was adapted is told."""
 
+import json
+
 import pytest
 
 from rewards_lib.contract import Completion, Payload, Sample
 from rewards_lib.errors import InputError
 from rewards_lib.executor import Executor, FunctionSource
-from rewards_lib.interop import import_source, keep_import
+from rewards_lib.interop import import_file, import_source, keep_import
 from rewards_lib.store import Store
 
 PAYLOAD = Payload(
@@ -120,6 +122,15 @@ def test_an_origin_that_is_named_is_taken_at_its_word():
         import_source(TRL_CHAT, name="x", origin="verl")
     with pytest.raises(InputError, match="no import from"):
         import_source(TRL_CHAT, name="x", origin="nemo")
+
+
+@pytest.mark.parametrize("name", [None, 3])
+def test_an_export_without_a_name_is_refused(name, tmp_path):
+    row = {"kind": "function", "content": {"source": ARK}} | ({} if name is None else {"name": name})
+    (tmp_path / "export.json").write_text(json.dumps(row))
+    (tmp_path / "reward.py").write_text(ARK)
+    with pytest.raises(InputError, match="no export"):
+        import_file(tmp_path / "reward.py")
 
 
 def test_an_import_takes_a_free_name_and_is_not_kept_twice(tmp_path):
