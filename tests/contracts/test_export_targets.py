@@ -100,12 +100,22 @@ def test_the_folder_scores_without_us_to_the_last_bit_and_comes_back_as_it_was(t
     }
 
 
-def test_a_function_alone_is_exported_too(store, executor, tmp_path):
-    exported = export_version(published(store, "alone"), "trl", tmp_path / "out", executor=executor)
+@pytest.mark.parametrize(("target", "entry"), [("trl", "reward.py"), ("ark", "rl_reward.py")])
+def test_a_function_alone_is_exported_too(target, entry, store, executor, tmp_path):
+    exported = export_version(published(store, "alone"), target, tmp_path / "out", executor=executor)
     done = smoke(exported.folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    imported = import_file(exported.folder / "reward.py")
+    imported = import_file(exported.folder / entry)
     assert imported.content["source"] == FUNCTION
+
+
+def test_arks_plugin_is_run_by_its_smoke_test(store, executor, tmp_path):
+    exported = export_version(published(store, "mixed"), "ark", tmp_path / "out", executor=executor)
+    plugin = exported.folder / "plugins" / "reward.py"
+    plugin.write_text(plugin.read_text().replace("list(result.rewards)", "[0.25 for _ in trajectories]"))
+    done = smoke(exported.folder)
+    assert done.returncode != 0
+    assert "the SDK's plugin ([0.25" in done.stderr
 
 
 def test_two_exports_live_in_one_process(store, executor, tmp_path):

@@ -88,7 +88,8 @@ _USAGE = """**Console function.** Upload this folder as a function: its file is 
 Ark calls `reward_fn(context, sample, completions)`.
 
 **SDK plugin.** `job.yaml` names `plugins.reward:reward_fn`, a group grader; fill in the model and the data. The SDK is
-not public: the plugin is generated after its documents and was tried with a stand-in. An unscored completion asks for
+not public: the plugin is generated after its documents; the smoke test runs it with stand-ins for the SDK's names.
+An unscored completion asks for
 a `retry` of its group there.
 
 Before a job, in this order: one sample here (`python smoke_test.py`), a small batch, a load test at the size of a
@@ -97,7 +98,35 @@ _SMOKE = """    from rl_reward import reward_fn
 
     chats = [{"messages": [{"role": "assistant", "content": text}]} for text in completions]
     result = reward_fn({}, sample, chats)
-    return list(result.rewards)
+    rewards, graded = list(result.rewards), graded_by_plugin(sample, chats)
+    if graded != (rewards, "success") and (None not in rewards or graded != ([], "retry")):
+        raise AssertionError(f"the console function gives {rewards}, the SDK's plugin {graded}")
+    return rewards
+
+
+def graded_by_plugin(sample, chats):
+    # with stand-ins for the SDK's names: the SDK is not public
+    from types import ModuleType, SimpleNamespace
+
+    names = {
+        "resources.pipeline_plugin": {"group_grader": lambda **_: lambda function: function},
+        "types.pipeline_plugin": {
+            "GroupGraderResult": SimpleNamespace, "Runtime": SimpleNamespace,
+            "PluginInstance": SimpleNamespace(CPU1MEM2="CPU1MEM2"),
+        },
+        "types.pipeline_plugin.pipeline_plugin": {
+            "PluginContext": object, "PluginStatus": SimpleNamespace(SUCCESS="success", RETRY="retry"),
+        },
+        "types.pipeline_plugin.rollout": {"ChatCompletionSample": object, "Trajectory": object},
+    }
+    for path in ("", ".resources", ".types", *(f".{path}" for path in names)):
+        module = sys.modules["ark_sdk" + path] = ModuleType("ark_sdk" + path)
+        vars(module).update(names.get(path[1:], {}))
+    from plugins.reward import reward_fn
+
+    trajectories = [SimpleNamespace(messages=[*sample["messages"], *chat["messages"]]) for chat in chats]
+    result = reward_fn(SimpleNamespace(), SimpleNamespace(**sample), trajectories)
+    return list(result.rewards), result.status
 """
 
 
