@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import random
 import re
 import threading
@@ -231,34 +232,66 @@ def _is_on_this_machine(url: str) -> bool:
 # --- pace ----------------------------------------------------------------------------------------------------------
 
 
-class Pace:
-    """How many requests to one service may be under way, and how many may start in a minute, over all threads."""
+class _Traffic:
+    """What is under way to one service, whoever sent it."""
 
-    def __init__(self, concurrency: int, per_minute: float | None) -> None:
-        self._slots = threading.BoundedSemaphore(concurrency)
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.running = 0
+        self.last_start = -math.inf
+        self.paces: list[Pace] = []
+        """Of every turn that is waited for or held: the strictest among them holds for all."""
+
+
+class Pace:
+    """How many requests to one service may be under way, and how many may start in a minute, over all threads.
+
+    Paces that share a service's traffic do not add up: while several are in use, the strictest counts.
+    """
+
+    def __init__(self, concurrency: int, per_minute: float | None, traffic: _Traffic | None = None) -> None:
+        self._concurrency = concurrency
         self._gap_seconds = 60.0 / per_minute if per_minute else 0.0
-        self._lock = threading.Lock()
-        self._next_start = 0.0
+        self._traffic = traffic or _Traffic()
 
     @contextmanager
     def turn(
         self, *, now: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
     ) -> Iterator[None]:
         """Wait for a turn and hold it during the block."""
-        with self._slots:
-            with self._lock:
-                start = max(now(), self._next_start)
-                self._next_start = start + self._gap_seconds
-            if (wait := start - now()) > 0:
-                sleep(wait)
-            yield
+        traffic = self._traffic
+        with traffic.changed:
+            traffic.paces.append(self)
+        try:
+            start = self._take_slot(now)
+            try:
+                if (wait := start - now()) > 0:
+                    sleep(wait)
+                yield
+            finally:
+                with traffic.changed:
+                    traffic.running -= 1
+        finally:
+            with traffic.changed:
+                traffic.paces.remove(self)
+                traffic.changed.notify_all()
+
+    def _take_slot(self, now: Callable[[], float]) -> float:
+        """Wait until one more may be under way; the moment at which it may start."""
+        traffic = self._traffic
+        with traffic.changed:
+            while traffic.running >= min(pace._concurrency for pace in traffic.paces):
+                traffic.changed.wait()
+            traffic.running += 1
+            traffic.last_start = max(now(), traffic.last_start + max(pace._gap_seconds for pace in traffic.paces))
+            return traffic.last_start
 
 
-_paces: dict[tuple[str, int, float | None], Pace] = {}
-_paces_lock = threading.Lock()
+_traffics: dict[str, _Traffic] = {}
+_traffics_lock = threading.Lock()
 
 
 def pace_of(url: str, concurrency: int, per_minute: float | None = None) -> Pace:
-    """The one pace of a service in this process, however many payloads are being scored."""
-    with _paces_lock:
-        return _paces.setdefault((url, concurrency, per_minute), Pace(concurrency, per_minute))
+    """A pace over the one traffic to a service in this process, however many rules and payloads share it."""
+    with _traffics_lock:
+        return Pace(concurrency, per_minute, _traffics.setdefault(url, _Traffic()))

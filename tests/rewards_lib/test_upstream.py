@@ -143,6 +143,50 @@ def test_a_pace_lets_so_many_start_in_a_minute():
     assert waits == [2.0, 2.0]
 
 
-def test_a_service_has_one_pace_however_often_it_is_asked_for():
-    assert pace_of("http://a", 2) is pace_of("http://a", 2)
-    assert pace_of("http://a", 2) is not pace_of("http://b", 2)
+def test_the_paces_of_one_service_do_not_add_up_and_the_strictest_counts():
+    strict, generous = pace_of("http://a", 2), pace_of("http://a", 3)
+    lock, leave, entered = threading.Lock(), threading.Event(), threading.Semaphore(0)
+    running, most = [0], [0]
+
+    def ask_one(pace):
+        with pace.turn():
+            with lock:
+                running[0] += 1
+                most[0] = max(most[0], running[0])
+            entered.release()
+            leave.wait(5)
+            with lock:
+                running[0] -= 1
+
+    threads = [threading.Thread(target=ask_one, args=(pace,)) for pace in [strict, generous, strict, generous]]
+    for thread in threads:
+        thread.start()
+    assert entered.acquire(timeout=5)
+    assert entered.acquire(timeout=5)
+    assert not entered.acquire(timeout=0.1)
+    leave.set()
+    for thread in threads:
+        thread.join()
+    assert most == [2]
+
+
+def test_a_looser_pace_has_its_own_limit_again_when_the_strict_one_is_not_in_use():
+    strict, generous = pace_of("http://c", 1), pace_of("http://c", 2)
+    with strict.turn():
+        pass
+    with generous.turn(), generous.turn(), pace_of("http://d", 1).turn():
+        pass
+
+
+def test_the_starts_of_two_rules_a_minute_are_counted_together():
+    clock = [100.0]
+    waits = []
+
+    def sleep(seconds):
+        waits.append(seconds)
+        clock[0] += seconds
+
+    for pace in [pace_of("http://e", 8, 30), pace_of("http://e", 4, 30), pace_of("http://e", 4, 60)]:
+        with pace.turn(now=lambda: clock[0], sleep=sleep):
+            pass
+    assert waits == [2.0, 1.0]
