@@ -77,7 +77,10 @@ class Opinion:
     """The mean over the replies that could be read; None when there is none."""
     why: Sentence
     metrics: Mapping[str, float]
-    """``judge_requests``, ``judge_cached``, ``judge_tokens_in``, ``judge_tokens_out``; with prices ``judge_cost``."""
+    """``judge_requests``, ``judge_cached``, ``judge_tokens_in``, ``judge_tokens_out``; with prices ``judge_cost``.
+
+    Tokens, and with them the cost, are left out when an answer does not tell them.
+    """
 
 
 def ask_judge(judge: Judge, candidate: str, facts: Mapping[str, str]) -> Opinion:
@@ -220,29 +223,34 @@ class _Tally:
 
     def __init__(self, prices: tuple[float, float] | None) -> None:
         self._prices = prices
-        self._requests = self._tokens_in = self._tokens_out = 0
+        self._requests = 0
+        self._tokens: tuple[int, int] | None = (0, 0)
+        """Of the prompts and of the replies; None once an answer does not tell."""
         self.cached = 0
 
     def count(self, answer: Answer) -> None:
         self._requests += answer.attempts
         usage = answer.body.get("usage")
-        if isinstance(usage, dict):
-            self._tokens_in += _whole(usage.get("prompt_tokens"))
-            self._tokens_out += _whole(usage.get("completion_tokens"))
+        told = usage if isinstance(usage, dict) else {}
+        prompt, reply = _whole(told.get("prompt_tokens")), _whole(told.get("completion_tokens"))
+        if self._tokens is None or prompt is None or reply is None:
+            self._tokens = None
+        else:
+            self._tokens = self._tokens[0] + prompt, self._tokens[1] + reply
 
     def metrics(self) -> dict[str, float]:
-        found = {
-            "judge_requests": float(self._requests), "judge_cached": float(self.cached),
-            "judge_tokens_in": float(self._tokens_in), "judge_tokens_out": float(self._tokens_out),
-        }  # fmt: skip
+        found = {"judge_requests": float(self._requests), "judge_cached": float(self.cached)}
+        if self._tokens is None:
+            return found
+        prompts, replies = self._tokens
+        found |= {"judge_tokens_in": float(prompts), "judge_tokens_out": float(replies)}
         if self._prices is None:
             return found
-        cost = (self._tokens_in * self._prices[0] + self._tokens_out * self._prices[1]) / 1e6
-        return found | {"judge_cost": cost}
+        return found | {"judge_cost": (prompts * self._prices[0] + replies * self._prices[1]) / 1e6}
 
 
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12 else 0
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12 else None
 
 
 # --- reading -------------------------------------------------------------------------------------------------------
