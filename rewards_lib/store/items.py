@@ -1,6 +1,7 @@
 """Small records that are replaced as a whole: jobs, regression cases, data sets.
 
-Invariant: an id has one record; who writes last is kept, since no two writers edit the same one.
+Invariant: an id has one record. Of two that are put the last is kept; what several writers go on from is changed in one
+step.
 """
 
 from __future__ import annotations
@@ -27,14 +28,20 @@ class Items:
     def put(self, kind: ItemKind, name: str, content: JsonObject) -> Item:
         """Keep a record; see ``Store.put_item``."""
         values = {"content": encode_content(content), "saved_at": self._now().isoformat()}
-
-        def work(connection: Connection) -> None:
-            changed = connection.execute(update(ITEMS).where(_is(kind, name)).values(**values))
-            if not changed.rowcount:
-                connection.execute(insert(ITEMS).values(kind=kind, id=name, **values))
-
-        self._database.write(work)
+        self._database.write(lambda connection: _put(connection, kind, name, values))
         return Item(kind, name, content, datetime.fromisoformat(values["saved_at"]))
+
+    def change(self, kind: ItemKind, name: str, change: Callable[[JsonObject | None], JsonObject]) -> Item:
+        """Replace a record by what becomes of it; see ``Store.change_item``."""
+
+        def work(connection: Connection) -> Item:
+            row = connection.execute(select(ITEMS.c.content).where(_is(kind, name))).scalar_one_or_none()
+            content = change(None if row is None else decode_content(row))
+            values = {"content": encode_content(content), "saved_at": self._now().isoformat()}
+            _put(connection, kind, name, values)
+            return Item(kind, name, content, datetime.fromisoformat(values["saved_at"]))
+
+        return self._database.write(work)
 
     def find(self, kind: ItemKind, name: str) -> Item | None:
         """Read one record; None when there is none."""
@@ -52,6 +59,12 @@ class Items:
     def remove(self, kind: ItemKind, name: str) -> None:
         """Remove a record, if it is there."""
         self._database.write(lambda connection: connection.execute(delete(ITEMS).where(_is(kind, name))))
+
+
+def _put(connection: Connection, kind: ItemKind, name: str, values: dict[str, str]) -> None:
+    changed = connection.execute(update(ITEMS).where(_is(kind, name)).values(**values))
+    if not changed.rowcount:
+        connection.execute(insert(ITEMS).values(kind=kind, id=name, **values))
 
 
 def _is(kind: ItemKind, name: str) -> ColumnElement[bool]:

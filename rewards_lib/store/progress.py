@@ -5,6 +5,7 @@ Invariant: what was once solved stays solved, and a worse try takes nothing away
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -45,25 +46,28 @@ class Progress:
 
     def note_try(self, name: str, *, passed: int, checks: int) -> ExerciseProgress:
         """Count a try in which so many of the checks passed."""
-        before = self.of(name)
-        solved_at = before.solved_at or (utc_now() if passed == checks else None)
-        return self._keep(
-            name, replace(before, tries=before.tries + 1, best=max(before.best, passed), solved_at=solved_at)
-        )
+
+        def tried(before: ExerciseProgress) -> ExerciseProgress:
+            solved_at = before.solved_at or (utc_now() if passed == checks else None)
+            return replace(before, tries=before.tries + 1, best=max(before.best, passed), solved_at=solved_at)
+
+        return self._change(name, tried)
 
     def note_solution_seen(self, name: str) -> ExerciseProgress:
         """Note that the solution was shown; after the exercise was solved that changes nothing."""
-        before = self.of(name)
-        return before if before.solved_at else self._keep(name, replace(before, solution_seen=True))
+        return self._change(name, lambda before: before if before.solved_at else replace(before, solution_seen=True))
 
     def note_recall(self, name: str, share: float) -> ExerciseProgress:
         """Note a round from memory in which that share of the hidden tokens was right."""
-        before = self.of(name)
-        return self._keep(name, replace(before, recalled=max(before.recalled, share)))
+        return self._change(name, lambda before: replace(before, recalled=max(before.recalled, share)))
 
-    def _keep(self, name: str, progress: ExerciseProgress) -> ExerciseProgress:
-        self._store.put_item("exercise", name, _encode(progress))
-        return progress
+    def _change(self, name: str, change: Callable[[ExerciseProgress], ExerciseProgress]) -> ExerciseProgress:
+        """Go on from what stands there in one step: two tabs of one visitor take nothing from each other."""
+
+        def changed(content: JsonObject | None) -> JsonObject:
+            return _encode(change(ExerciseProgress() if content is None else _decode(content)))
+
+        return _decode(self._store.change_item("exercise", name, changed).content)
 
 
 def _encode(progress: ExerciseProgress) -> JsonObject:

@@ -128,6 +128,13 @@ class Store:
         """Keep a record under its id, in the place of an earlier one, and return it."""
         return self._items.put(kind, name, content)
 
+    def change_item(self, kind: ItemKind, name: str, change: Callable[[JsonObject | None], JsonObject]) -> Item:
+        """Put what ``change`` makes of a record's content (None when there is none) in its place, and return it.
+
+        No other writer comes between; ``change`` may be called more than once and should do nothing else.
+        """
+        return self._items.change(kind, name, change)
+
     def find_item(self, kind: ItemKind, name: str) -> Item | None:
         """Read a record; None when there is none of that id."""
         return self._items.find(kind, name)

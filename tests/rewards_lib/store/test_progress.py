@@ -1,5 +1,7 @@
 """Exercise progress only goes forward, and survives a restart."""
 
+import threading
+
 import pytest
 
 from rewards_lib.store import ExerciseProgress, Progress, Store
@@ -23,6 +25,21 @@ def test_a_worse_try_takes_nothing_away_and_solved_stays_solved(url):
     solved = progress.note_try("a", passed=5, checks=5).solved_at
     assert solved is not None
     assert progress.note_try("a", passed=0, checks=5).solved_at == solved
+
+
+def test_tries_of_two_tabs_at_once_are_all_counted(url):
+    tabs = [Progress(Store(url)) for _ in range(4)]
+
+    def try_often(progress):
+        for _ in range(10):
+            progress.note_try("a", passed=1, checks=5)
+
+    threads = [threading.Thread(target=try_often, args=(progress,)) for progress in tabs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert tabs[0].of("a").tries == 40
 
 
 def test_the_best_round_from_memory_counts(url):
