@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,13 +30,20 @@ _PARQUET_ROWS = 256
 _HEAD_BYTES = 512
 """Enough to see a bracket or the names of a table; a compressed file that breaks off later can still be told."""
 _DELIMITERS = ",;\t|"
+_BROKEN_OFF = (OSError, EOFError, zlib.error)
+"""What reading a compressed file raises when it ends too early or is damaged."""
 
 
 def _absent(_token: str) -> None:
     """NaN and Infinity are how trainers write "no reward"; no field of a row means anything by them."""
 
 
-_DECODER = json.JSONDecoder(parse_constant=_absent)
+def _number(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None  # 1e999 is as little a reward as Infinity
+
+
+_DECODER = json.JSONDecoder(parse_constant=_absent, parse_float=_number)
 
 
 def read_rows(path: Path) -> Iterator[Row | BadRow]:
@@ -44,11 +52,14 @@ def read_rows(path: Path) -> Iterator[Row | BadRow]:
     if kind == "parquet":
         yield from _parquet_rows(path)
         return
-    with _open(path) as stream:
-        if kind == "json":
-            yield from _array_rows(stream, path)
-        else:
-            yield from _csv_rows(stream) if kind == "csv" else _line_rows(stream)
+    try:
+        with _open(path) as stream:
+            if kind == "json":
+                yield from _array_rows(stream, path)
+            else:
+                yield from _csv_rows(stream) if kind == "csv" else _line_rows(stream)
+    except _BROKEN_OFF as error:  # before the first row: later ones are told with their numbers
+        raise _unreadable(path, error) from None
 
 
 def kind_of_file(path: Path) -> str:
@@ -59,7 +70,7 @@ def kind_of_file(path: Path) -> str:
                 return "parquet"
         with _open(path) as stream:
             head = stream.read(_HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
-    except (OSError, EOFError, zlib.error) as error:
+    except _BROKEN_OFF as error:
         raise _unreadable(path, error) from None
     if head[:4] == b"PK\x03\x04" or head[:1] == b"\x80":
         raise InputError(
@@ -99,7 +110,7 @@ def _line_rows(stream: IO[bytes]) -> Iterator[Row | BadRow]:
     while True:
         try:
             data = stream.readline(MAX_LINE_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as error:  # a compressed file that ends too early
+        except _BROKEN_OFF as error:
             yield BadRow(number + 1, sentence("The file breaks off here: {reason}.", reason=str(error)))
             return
         if not data:
@@ -143,7 +154,7 @@ def _start(text: str) -> str:
 def _array_rows(stream: IO[bytes], path: Path) -> Iterator[Row | BadRow]:
     data = stream.read()
     try:
-        values = json.loads(data)
+        values = _DECODER.decode(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         values = read_json(data, name=path.name)
     if not isinstance(values, list):
@@ -173,6 +184,9 @@ def _csv_rows(stream: IO[bytes]) -> Iterator[Row | BadRow]:
         except csv.Error as error:
             yield BadRow(number + 1, sentence("The row is no CSV: {reason}.", reason=str(error)))
             return
+        except _BROKEN_OFF as error:
+            yield BadRow(number + 1, sentence("The file breaks off here: {reason}.", reason=str(error)))
+            return
         if cells is None:
             return
         if not cells:
@@ -194,7 +208,7 @@ def _cell(cell: str) -> Any:
     """Cells that are JSON objects or lists are read as such; everything else stays the text it is."""
     if cell[:1] in ("{", "["):
         try:
-            return json.loads(cell)
+            return _DECODER.decode(cell)
         except (ValueError, RecursionError):
             return cell
     return cell
@@ -219,9 +233,11 @@ def _parquet_rows(path: Path) -> Iterator[Row | BadRow]:
 
 
 def _plain(value: Any) -> Any:
-    """Turn what JSON does not know (times, bytes) into text; maps come as lists of pairs and stay so."""
+    """Turn what JSON does not know (times, bytes) into text, and no number into None; maps stay lists of pairs."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, (str, int, bool, type(None))) else str(value)

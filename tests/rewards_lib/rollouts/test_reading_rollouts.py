@@ -3,6 +3,8 @@
 import csv
 import gzip
 import json
+import math
+import random
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts import BadRow, ColumnMap, Rollout, open_rollouts
+from rewards_lib.rollouts.rows import read_rows
 from tests.rewards_lib.rollouts.conftest import row
 
 
@@ -47,6 +50,37 @@ def test_a_compressed_file_that_breaks_off_says_where(tmp_path):
     entries = rollouts_of(path)
     assert isinstance(entries[-1], BadRow)
     assert "breaks off" in str(entries[-1].problem)
+
+
+def test_a_compressed_table_or_array_that_breaks_off_is_told_in_a_sentence(tmp_path):
+    rng = random.Random(1)
+    texts = [rng.randbytes(40).hex() for _ in range(400)]
+    table, array = tmp_path / "cut.csv.gz", tmp_path / "cut.json.gz"
+    whole = gzip.compress(b"prompt,completion\n" + "".join(f"p,{text}\n" for text in texts).encode())
+    table.write_bytes(whole[: len(whole) // 2])
+    *rows, last = read_rows(table)
+    assert rows
+    assert isinstance(last, BadRow)
+    assert "breaks off" in str(last.problem)
+    whole = gzip.compress(json.dumps([row(text) for text in texts]).encode())
+    array.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="cannot be read"):
+        list(read_rows(array))
+
+
+def test_no_number_of_any_kind_of_file_is_one_that_json_cannot_write(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    lines, array, table, columns = (tmp_path / name for name in ("a.jsonl", "b.json", "c.csv", "d.parquet"))
+    lines.write_text('{"x": [NaN, 1e999, -Infinity, 0.5]}')
+    array.write_text('[{"x": [NaN, 1e999, -Infinity, 0.5]}]')
+    table.write_text('y,x\n1,"[NaN, 1e999, -Infinity, 0.5]"\n')
+    values = [math.nan, math.inf, -math.inf, 0.5]
+    pyarrow.parquet.write_table(pyarrow.table({"x": [values]}), columns)
+    for path in (lines, array, table, columns):
+        [(_, found)] = read_rows(path)
+        assert found["x"] == [None, None, None, 0.5], path.name
 
 
 def test_nan_in_a_file_is_an_absent_number(write):
