@@ -85,7 +85,8 @@ def add_rule(draft: OpenDraft, *, key: str) -> None:
 def _functions() -> list[str]:
     """The functions that have a draft or a version."""
     store = cache.store()
-    return sorted({one.name for one in (*store.list_drafts("function"), *store.versions("function"))})
+    drafts = {draft.name for draft in store.list_drafts("function")}
+    return sorted(drafts | {version.name for version in store.versions("function")})
 
 
 def _card(draft: OpenDraft, index: int, rule: JsonObject, mark: str, *, key: str) -> JsonObject:
