@@ -10,12 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rewards_lib.cli_options import Commands
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.errors import InputError
 from rewards_lib.strict_json import read_json, read_text
-
-Commands = Any
-"""What ``add_subparsers`` returns; argparse keeps its type private."""
 
 
 def add_code_judge_command(commands: Commands) -> None:
@@ -135,6 +133,9 @@ def _add_serve(actions: Commands) -> None:
     )  # fmt: skip
     command.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     command.add_argument("--port", type=int, default=8602, help="the port (8602)")
+    command.add_argument(
+        "--trusted-host", action="append", default=[], metavar="H", help="a name requests may call this host by"
+    )
     _add_limits(command)
     command.set_defaults(run=_serve)
 
@@ -144,5 +145,5 @@ def _serve(options: argparse.Namespace) -> int:
 
     with _judge(options, is_brief=False) as judge:
         print_next(f"curl http://{options.host}:{options.port}/healthz")
-        serve(judge, host=options.host, port=options.port)
+        serve(judge, host=options.host, port=options.port, trusted_hosts=tuple(options.trusted_host))
     return 0

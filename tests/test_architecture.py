@@ -24,7 +24,8 @@ ROOMS: dict[str, set[str]] = {
     "extraction": {"digits"},
     "payloads": set(),
     "executor": set(),
-    "code_judge": {"executor", "extraction"},
+    "http_guard": set(),
+    "code_judge": {"executor", "extraction", "http_guard"},
     "training_metrics": set(),
     "upstream": set(),
     "llm_judge": {"extraction", "upstream"},
@@ -56,7 +57,7 @@ ROOMS: dict[str, set[str]] = {
     "datasets": {"rollouts", "store"},
     "cli_datasets": {"cli_options", "cli_output", "datasets", "rollouts"},
     "cli_output": set(),
-    "cli_code_judge": {"cli_output", "code_judge"},
+    "cli_code_judge": {"cli_options", "cli_output", "code_judge"},
     "cli_options": {"executor", "store"},
     "cli_rollouts": {
         "cli_datasets",
@@ -68,7 +69,7 @@ ROOMS: dict[str, set[str]] = {
         "function_sources",
         "store",
     },
-    "serving": {"code_judge", "publishing", "scoring", "payloads", "presets", "executor", "store"},
+    "serving": {"http_guard", "code_judge", "publishing", "scoring", "payloads", "presets", "executor", "store"},
     "interop": {"publishing", "scoring", "mix", "mix_result", "presets", "payloads", "executor", "store"},
     "cli_publish": {
         "cli_options",

@@ -7,10 +7,8 @@ sentence in ``detail``, so that no client takes a fault of ours for a wrong prog
 from __future__ import annotations
 
 import asyncio
-import hmac
-import ipaddress
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -22,26 +20,39 @@ from rewards_lib.code_judge.judge import MOST_SUBMISSIONS, CodeJudge
 from rewards_lib.code_judge.responses import fault_response, run_response, submit_response
 from rewards_lib.code_judge.submission import read_code_run, read_submission
 from rewards_lib.contract import Json, JsonObject, write_json
-from rewards_lib.errors import InputError, RewardConsoleError, boundary
+from rewards_lib.errors import RewardConsoleError, boundary
+from rewards_lib.http_guard import (
+    HEADERS,
+    TOKEN_VARIABLE,
+    Application,
+    HttpGuard,
+    Message,
+    Receive,
+    Send,
+    check_address,
+    read_body,
+    send_refusal,
+)
 from rewards_lib.strict_json import read_json
 
 MOST_BODY_BYTES = 128 << 20
-TOKEN_VARIABLE = "REWARD_CONSOLE_TOKEN"  # noqa: S105 -- the variable's name
+OPEN_PATHS = ("/v1/ping",)
 _LOOK_SECONDS = 0.25
 _RETRY_AFTER_SECONDS = "2"
 _T = TypeVar("_T")
 
 
-class BodyTooLargeError(InputError):
-    """A body above the limit."""
+def answering_threads() -> ThreadPoolExecutor:
+    """Threads enough for all that a judge takes in at once; close them after the judge."""
+    return ThreadPoolExecutor(MOST_SUBMISSIONS + 8, thread_name_prefix="code judge")
 
-    code, http_status = "body_too_large", 413
 
+def router(judge: CodeJudge, threads: ThreadPoolExecutor) -> APIRouter:
+    """The routes ``/submit``, ``/run_code`` and ``/v1/ping``, to be mounted into any application.
 
-def router(judge: CodeJudge) -> APIRouter:
-    """The routes ``/submit``, ``/run_code`` and ``/v1/ping``, to be mounted into any application."""
+    They refuse no stranger: an ``HttpGuard`` belongs before the application.
+    """
     routes = APIRouter(tags=["code judge"])
-    threads = ThreadPoolExecutor(MOST_SUBMISSIONS + 8, thread_name_prefix="code judge")
 
     @routes.post("/submit", summary="Judge a completion against tests", response_class=Response)
     async def submit(request: Request) -> Response:
@@ -58,48 +69,55 @@ def router(judge: CodeJudge) -> APIRouter:
     return routes
 
 
-def application(judge: CodeJudge, canary: Canary, *, token: str | None = None) -> FastAPI:
-    """The judge alone as an ASGI application. With a ``token`` every request but the ping must bear it."""
+def application(judge: CodeJudge, canary: Canary, threads: ThreadPoolExecutor, guard: HttpGuard) -> FastAPI:
+    """The judge alone as an ASGI application behind its guard."""
     app = FastAPI(title="Code judge", description=__doc__, docs_url=None, redoc_url=None)
-    app.include_router(router(judge))
+    app.include_router(router(judge, threads))
+    app.add_middleware(_Guarded, guard=guard)
 
     @app.get("/healthz", tags=["service"], summary="Workers, isolation, toolchains, canary", response_class=Response)
     def health() -> Response:
         row = judge.health() | {"status": "well" if canary.is_well else "ill", "canary": canary.to_json()}
         return _json(row, 200 if canary.is_well else 503)
 
-    if token:
-
-        @app.middleware("http")
-        async def bear_token(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
-            given = request.headers.get("authorization", "")
-            if request.url.path != "/v1/ping" and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-                return _json({"detail": "A bearer token is needed."}, 401)
-            return await follow(request)
-
     return app
 
 
-def serve(judge: CodeJudge, *, host: str, port: int) -> None:
+class _Guarded:
+    """Refuses what the guard refuses, in the words of the judge's clients."""
+
+    def __init__(self, app: Application, guard: HttpGuard) -> None:
+        self._inner = app
+        self._guard = guard
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+
+        async def tell(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        refusal = self._guard.refusal(scope)
+        if refusal is not None:
+            await send_refusal(tell, refusal, {"detail": refusal.error, "code": refusal.code})
+            return
+        await self._inner(scope, receive, tell)
+
+
+def serve(judge: CodeJudge, *, host: str, port: int, trusted_hosts: tuple[str, ...] = ()) -> None:
     """Serve until the process is told to stop. Raises InputError for an address that needs a token and has none."""
     import uvicorn
 
-    token = os.environ.get(TOKEN_VARIABLE, "").strip() or None
-    if not _is_loopback(host) and token is None:
-        raise InputError(
-            "The judge runs programs: it listens beyond this machine only with a token.", where="--host",
-            remedy="Set {variable}, or leave the host out.", variable=TOKEN_VARIABLE,
-        )  # fmt: skip
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    check_address(host, token)
     judge.isolation()  # what cannot be confined as required is told before anybody asks
-    with Canary(judge) as canary:
-        uvicorn.run(application(judge, canary, token=token), host=host, port=port, log_level="warning")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    guard = HttpGuard(host, token, trusted_hosts, OPEN_PATHS, MOST_BODY_BYTES)
+    with answering_threads() as threads, Canary(judge) as canary:
+        uvicorn.run(application(judge, canary, threads, guard), host=host, port=port, log_level="warning")
+        judge.close()
 
 
 # --- one request ---------------------------------------------------------------------------------------------------
@@ -111,7 +129,7 @@ async def _answer(
     """Read the body, work in a thread, and stop the work when the client is gone."""
     answers: list[Response] = []
     with boundary(lambda error: answers.append(_refusal(error))):
-        body = await _body(request)
+        body = await read_body(request.stream(), MOST_BODY_BYTES)
         with Cancellation() as cancellation:
             running = asyncio.get_running_loop().run_in_executor(
                 threads, lambda: work(read_json(body, name="request"), cancellation)
@@ -128,15 +146,6 @@ async def _unless_gone(request: Request, running: asyncio.Future[_T], cancellati
             cancellation.cancel()
             break
     return await running
-
-
-async def _body(request: Request) -> bytes:
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BODY_BYTES:
-            raise BodyTooLargeError("The request is larger than {most} MB.", most=MOST_BODY_BYTES >> 20)
-    return bytes(body)
 
 
 def _submit(judge: CodeJudge, body: Any, cancellation: Cancellation) -> JsonObject:

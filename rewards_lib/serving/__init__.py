@@ -4,6 +4,7 @@
 could not be computed leaves as ``null`` or as an error, never as a number.
 """
 
-from rewards_lib.serving.settings import DEFAULT_PORT, TOKEN_VARIABLE, ServiceSettings, usual_port
+from rewards_lib.http_guard import TOKEN_VARIABLE
+from rewards_lib.serving.settings import DEFAULT_PORT, ServiceSettings, usual_port
 
 __all__ = ["DEFAULT_PORT", "TOKEN_VARIABLE", "ServiceSettings", "usual_port"]

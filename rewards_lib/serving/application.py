@@ -1,6 +1,7 @@
 """The routes of the service and what OpenAPI says of them.
 
-Invariant: whatever the request, the answer is JSON with a ``status`` (health, metrics and docs apart).
+Invariant: whatever the request, the answer is JSON with a ``status`` (health, metrics, docs and the code
+judge's routes apart, whose clients look for ``detail``).
 """
 
 from __future__ import annotations
@@ -15,21 +16,16 @@ from starlette.exceptions import HTTPException
 from rewards_lib import __version__
 from rewards_lib.contract import Json, write_json
 from rewards_lib.errors import RewardConsoleError
+from rewards_lib.http_guard import read_body
 from rewards_lib.publishing import published_names
 from rewards_lib.serving import openapi
 from rewards_lib.serving.admission import Admission
-from rewards_lib.serving.gate import FACTS, too_large
+from rewards_lib.serving.gate import FACTS
 from rewards_lib.serving.handler import Answer, Dialect, Facts, RewardHandler, error_answer
 from rewards_lib.serving.lanes import Lanes
 from rewards_lib.serving.metrics import CONTENT_TYPE, ServiceMetrics
 from rewards_lib.serving.settings import ServiceSettings
 from rewards_lib.store import Store
-
-
-class TooLargeError(RewardConsoleError):
-    """A body above the limit."""
-
-    code, http_status = "size", 413
 
 
 def build_application(
@@ -99,22 +95,13 @@ class _Rewards:
         return score
 
     async def _answer(self, dialect: Dialect, name: str, request: Request) -> Answer:
-        body = await self._body(request)
+        body = await read_body(request.stream(), self._settings.body_bytes)
         async with self._admission.place() as queue_ms:
             answer = await self._lanes.answer(dialect, name, body)
         answer.facts.queue_ms = queue_ms
         timing = f"queue;dur={queue_ms:.3f}, score;dur={answer.facts.score_ms:.3f}"
         answer.headers["Server-Timing"] = timing
         return answer
-
-    async def _body(self, request: Request) -> bytes:
-        pieces, size = [], 0
-        async for piece in request.stream():
-            size += len(piece)
-            if size > self._settings.body_bytes:
-                raise TooLargeError(too_large(self._settings.body_bytes))
-            pieces.append(piece)
-        return b"".join(pieces)
 
 
 def _json(body: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:

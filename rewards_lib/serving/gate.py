@@ -1,54 +1,37 @@
-"""What a request must bring before anything looks at it: a trusted host, the token, JSON of a bearable size.
+"""The guard before the application, and the writer of its log.
 
-An ASGI middleware; it also gives every answer the headers that keep it out of caches, frames and guesses. Invariant: a
-request that is refused here costs no scoring and is logged like any other.
+An ASGI middleware. Invariant: a request that is refused here costs no scoring and is logged like any other.
 """
 
 from __future__ import annotations
 
-import hmac
-import ipaddress
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
+from rewards_lib.http_guard import HEADERS, Application, HttpGuard, Message, Receive, Send, send_refusal
 from rewards_lib.serving.handler import Facts
 from rewards_lib.serving.metrics import ServiceMetrics
 from rewards_lib.serving.request_log import RequestLog
-from rewards_lib.serving.settings import ServiceSettings
+from rewards_lib.serving.settings import CODE_JUDGE_PATHS
 
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
-
+CODE_JUDGE = "code_judge"
+"""The dialect under which the log has what was asked of the code judge; no request for rewards."""
 FACTS = "reward_facts"
 """The key of an ASGI scope under which a route leaves what the log tells."""
-OPEN_PATHS = ("/healthz", "/readyz")
+OPEN_PATHS = ("/healthz", "/readyz", "/v1/ping")
 """Answered without a token: those who restart services have none."""
-HEADERS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
 
 
 class Gate:
     """Stands before the application and writes the log."""
 
-    def __init__(self, inner: Application, settings: ServiceSettings, log: RequestLog, metrics: ServiceMetrics) -> None:
+    def __init__(self, inner: Application, guard: HttpGuard, log: RequestLog, metrics: ServiceMetrics) -> None:
         self._inner = inner
-        self._settings = settings
+        self._guard = guard
         self._log = log
         self._metrics = metrics
-        self._hosts = frozenset(
-            {"localhost", settings.host.lower(), *(name.lower() for name in settings.trusted_hosts)}
-        )
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Let a request through, or refuse it."""
@@ -67,50 +50,20 @@ class Gate:
                 self._write(scope, request_id, status, time.perf_counter() - started)
             await send(message)
 
-        refusal = self._refusal(scope)
+        refusal = self._guard.refusal(scope)
         if refusal is not None:
-            scope[FACTS] = Facts(status="failure", error=refusal[1])
-            await _refuse(tell, *refusal)
+            scope[FACTS] = Facts(status="failure", error=refusal.error)
+            row: JsonObject = {"status": "failure", "error": refusal.error, "code": refusal.code}
+            await send_refusal(tell, refusal, row)
             return
         await self._inner(scope, receive, tell)
-
-    def _refusal(self, scope: Message) -> tuple[int, str, str] | None:
-        """HTTP status, sentence and code for a request that goes no further."""
-        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if not self._trusts(headers.get(b"host", "")):
-            return 400, "This name of the host is not trusted here. Start the service with --trusted-host NAME.", "host"
-        if scope["path"] not in OPEN_PATHS and not self._is_allowed(headers.get(b"authorization", "")):
-            return 401, "The bearer token is missing or wrong. Send Authorization: Bearer TOKEN.", "token"
-        if scope["method"] != "POST":
-            return None
-        kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            return 415, "The body must be JSON. Send Content-Type: application/json.", "content_type"
-        length = headers.get(b"content-length", "")
-        if length.isdigit() and int(length) > self._settings.body_bytes:
-            return 413, too_large(self._settings.body_bytes), "size"
-        return None
-
-    def _trusts(self, host: str) -> bool:
-        """Names can be pointed at any address by whoever owns them (DNS rebinding); addresses in digits cannot."""
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        name = name.strip("[]").lower()
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return name in self._hosts
-        return True
-
-    def _is_allowed(self, authorization: str) -> bool:
-        if not self._settings.token:
-            return True
-        scheme, _, given = authorization.partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._settings.token.encode())
 
     def _write(self, scope: Message, request_id: str, status: int, seconds: float) -> None:
         if scope["path"] in OPEN_PATHS or scope["path"] == "/metrics":
             return  # who watches a service every few seconds must not drown its requests
         facts: Facts = scope[FACTS]
+        if scope["path"] in CODE_JUDGE_PATHS:
+            facts.dialect, facts.status = CODE_JUDGE, "success" if status == 200 else "failure"
         client = scope.get("client")
         row: JsonObject = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"), "id": request_id,
@@ -120,21 +73,5 @@ class Gate:
         }  # fmt: skip
         row["error"] = str(row["error"])[:2_000]
         self._log.write(row)
-        if scope["method"] == "POST":
+        if scope["method"] == "POST" and facts.dialect != CODE_JUDGE:
             self._metrics.count(facts, status, seconds)
-
-
-def too_large(most_bytes: int) -> str:
-    """The sentence for a body above the limit."""
-    return f"The request is larger than {most_bytes >> 20} MB. Send one group of completions a request."
-
-
-async def _refuse(send: Send, status: int, error: str, code: str) -> None:
-    body = write_json({"status": "failure", "error": error, "code": code}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if status in (413, 415):
-        headers.append((b"connection", b"close"))  # the body was not read
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

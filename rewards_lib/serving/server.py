@@ -22,14 +22,15 @@ from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError, boundary
 from rewards_lib.executor import Executor
 from rewards_lib.executor.run_queue import RunQueue
+from rewards_lib.http_guard import HttpGuard
 from rewards_lib.presets.worker import PRELOAD
 from rewards_lib.serving.admission import Admission
 from rewards_lib.serving.application import build_application
-from rewards_lib.serving.gate import Gate
+from rewards_lib.serving.gate import OPEN_PATHS, Gate
 from rewards_lib.serving.handler import RewardHandler
 from rewards_lib.serving.metrics import ServiceMetrics
 from rewards_lib.serving.request_log import RequestLog
-from rewards_lib.serving.settings import ServiceSettings
+from rewards_lib.serving.settings import CODE_JUDGE_PATHS, ServiceSettings
 from rewards_lib.serving.whereabouts import announced
 from rewards_lib.store import Store
 
@@ -57,7 +58,7 @@ def serve(settings: ServiceSettings, *, on_listening: Callable[[], None], with_p
             is_ready=lambda: state.is_ready,
         )  # fmt: skip
         judging = _add_code_judge(application, settings)
-        server = _Server(_configuration(Gate(application, settings, log, metrics), settings), state)
+        server = _Server(_configuration(Gate(application, _guard(settings), log, metrics), settings), state)
         if with_parent:
             threading.Thread(target=_watch_parent, args=(parent, server), name="parent", daemon=True).start()
         on_listening()
@@ -69,15 +70,28 @@ def serve(settings: ServiceSettings, *, on_listening: Callable[[], None], with_p
 
 
 def _add_code_judge(application: FastAPI, settings: ServiceSettings) -> contextlib.ExitStack:
-    """Answer ``/submit`` and ``/run_code`` too, where the settings ask for it; what is returned is to be closed."""
+    """Answer ``/submit`` and ``/run_code`` too, where the settings ask for it; what is returned is to be closed.
+
+    The judge admits by itself and answers 503 when it is full: its programs take none of the places for rewards.
+    """
     open_things = contextlib.ExitStack()
     if settings.code_judge_hosts is not None:
         from rewards_lib.code_judge.judge import CodeJudge
-        from rewards_lib.code_judge.service import router
+        from rewards_lib.code_judge.service import answering_threads, router
 
+        threads = open_things.enter_context(answering_threads())
         judge = open_things.enter_context(CodeJudge(allow_hosts=settings.code_judge_hosts))
-        application.include_router(router(judge))
+        application.include_router(router(judge, threads))
     return open_things
+
+
+def _guard(settings: ServiceSettings) -> HttpGuard:
+    from rewards_lib.code_judge.service import MOST_BODY_BYTES
+
+    return HttpGuard(
+        settings.host, settings.token, settings.trusted_hosts, OPEN_PATHS, settings.body_bytes,
+        dict.fromkeys(CODE_JUDGE_PATHS, MOST_BODY_BYTES),
+    )  # fmt: skip
 
 
 class _State:

@@ -5,19 +5,17 @@ Invariant: nothing but loopback is served without a token.
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rewards_lib.data_directory import data_directory
 from rewards_lib.errors import InputError
+from rewards_lib.http_guard import check_address
 
-TOKEN_VARIABLE = "REWARD_CONSOLE_TOKEN"  # noqa: S105 -- the name of the variable
 DEFAULT_PORT = 8601
 PORT_VARIABLE = "REWARD_CONSOLE_SERVICE_PORT"
-LEAST_TOKEN_CHARACTERS = 16
+CODE_JUDGE_PATHS = ("/submit", "/run_code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +57,7 @@ class ServiceSettings:
         """These settings. Raises InputError when they would let strangers in or cannot work."""
         if not 0 < self.port < 65536:
             raise InputError("A port is a number from 1 to 65535.", where="--port")
-        if not is_loopback(self.host) and not self.token:
-            raise InputError(
-                "The service listens on {host} only with a token.", where="--host", host=self.host,
-                remedy="Set {variable} to a long secret, or leave --host out to serve this machine alone.",
-                variable=TOKEN_VARIABLE,
-            )  # fmt: skip
-        if self.token and (len(self.token) < LEAST_TOKEN_CHARACTERS or not self.token.isascii()):
-            raise InputError(
-                "The token needs {least} ASCII characters at least.", where=TOKEN_VARIABLE,
-                least=LEAST_TOKEN_CHARACTERS,
-            )  # fmt: skip
+        check_address(self.host, self.token)
         return self
 
 
@@ -86,16 +74,3 @@ def usual_port() -> int:
 def service_folder(port: int) -> Path:
     """Where the service of a port keeps its log and its whereabouts."""
     return data_directory() / "service" / str(port)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address, or everything a name resolves to, is this machine's loopback."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        pass
-    try:
-        found = {info[4][0] for info in socket.getaddrinfo(host, None)}
-    except OSError:
-        return False
-    return bool(found) and all(ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in found)

@@ -83,7 +83,7 @@ def by_minute(rows: Sequence[Row], now: datetime) -> list[Minute]:
 
 def newest_first(rows: Sequence[Row], show: Show = "all", *, name: str = "", most: int = 200) -> list[Row]:
     """The newest requests for rewards of a name (or of all), the last few failures before everything else."""
-    wanted = [row for row in reversed(rows) if row.get("method") == "POST" and name in ("", row.get("name"))]
+    wanted = [row for row in reversed(rows) if _asks_for_rewards(row) and name in ("", row.get("name"))]
     if show == "failures":
         return [row for row in wanted if is_failure(row)][:most]
     if show == "refused":
@@ -99,4 +99,8 @@ def is_failure(row: Row) -> bool:
 
 def _recent(rows: Sequence[Row], now: datetime, span: timedelta) -> list[Row]:
     since = (now - span).astimezone(UTC).isoformat(timespec="milliseconds")
-    return [row for row in rows if row.get("method") == "POST" and str(row.get("time", "")) >= since]
+    return [row for row in rows if _asks_for_rewards(row) and str(row.get("time", "")) >= since]
+
+
+def _asks_for_rewards(row: Row) -> bool:
+    return row.get("method") == "POST" and row.get("dialect") != "code_judge"

@@ -16,8 +16,9 @@ from fastapi import FastAPI
 
 from rewards_lib.code_judge import CodeJudge, CodeRun, find_language
 from rewards_lib.code_judge.canary import Canary
-from rewards_lib.code_judge.service import application, serve
+from rewards_lib.code_judge.service import OPEN_PATHS, answering_threads, application, serve
 from rewards_lib.errors import DependencyError, InputError
+from rewards_lib.http_guard import HttpGuard
 from rewards_lib.serving.server import _add_code_judge
 from rewards_lib.serving.settings import ServiceSettings
 
@@ -28,9 +29,10 @@ TESTS = [{"type": "StandardIO", "data": {"input": {"stdin": "1 2\r\n"}, "output"
 class Served:
     """A judge that listens, and a client of it."""
 
-    def __init__(self, judge: CodeJudge, token: str | None = None) -> None:
-        self.canary = Canary(judge)
-        configuration = uvicorn.Config(application(judge, self.canary, token=token), port=0, log_level="error")
+    def __init__(self, judge: CodeJudge, token: str = "") -> None:
+        self.canary, self.threads = Canary(judge), answering_threads()
+        guard = HttpGuard("127.0.0.1", token, open_paths=OPEN_PATHS)
+        configuration = uvicorn.Config(application(judge, self.canary, self.threads, guard), port=0, log_level="error")
         self.server = uvicorn.Server(configuration)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
         self.thread.start()
@@ -41,7 +43,7 @@ class Served:
     def ask(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None):
         connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         sent = body if isinstance(body, str) or body is None else json.dumps(body)
-        connection.request(method, path, sent, headers or {})
+        connection.request(method, path, sent, {"Content-Type": "application/json"} | (headers or {}))
         answer = connection.getresponse()
         text = answer.read()
         connection.close()
@@ -51,6 +53,7 @@ class Served:
         self.server.should_exit = True
         self.thread.join(timeout=10)
         self.canary.close()
+        self.threads.shutdown(wait=False)
 
 
 @pytest.fixture(scope="module")
@@ -129,13 +132,12 @@ def test_a_full_judge_says_busy_and_when_to_come_again(tmp_path):
     with CodeJudge(home=tmp_path, workers=1, most_submissions=1) as judge:
         service = Served(judge)
         slow = {"code": "import time\ntime.sleep(20)", "language": "python", "run_timeout": 9}
-        with ThreadPoolExecutor(1) as pool:
-            connection = HTTPConnection("127.0.0.1", service.port, timeout=60)
-            pool.submit(connection.request, "POST", "/run_code", json.dumps(slow)).result()
-            answers = []
-            while not answers or answers[-1][0] == 200:
-                answers.append(service.ask("POST", "/submit", submission()))
-            connection.close()
+        connection = HTTPConnection("127.0.0.1", service.port, timeout=60)
+        connection.request("POST", "/run_code", json.dumps(slow), {"Content-Type": "application/json"})
+        answers = []
+        while not answers or answers[-1][0] == 200:
+            answers.append(service.ask("POST", "/submit", submission()))
+        connection.close()
         status, body, headers = answers[-1]
         assert status == 503
         assert headers["retry-after"].isdigit()
@@ -146,7 +148,7 @@ def test_a_full_judge_says_busy_and_when_to_come_again(tmp_path):
 def test_a_client_that_goes_away_ends_its_run(served, judge):
     connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
     body = {"code": "import time\ntime.sleep(60)", "language": "python", "run_timeout": 60}
-    connection.request("POST", "/run_code", json.dumps(body))
+    connection.request("POST", "/run_code", json.dumps(body), {"Content-Type": "application/json"})
     deadline = time.monotonic() + 20
     while judge.health()["running"] == 0 and time.monotonic() < deadline:
         pass
@@ -196,6 +198,34 @@ def test_with_a_token_only_who_bears_it_is_answered(judge):
     assert service.ask("POST", "/submit", submission())[0] == 401
     assert service.ask("POST", "/submit", submission(), {"Authorization": "Bearer t0ken"})[1]["accepted"] is True
     service.close()
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({"Host": "evil.example"}, 400, "host"),
+        ({"Content-Type": "text/plain"}, 415, "content_type"),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 415, "content_type"),
+        ({"Content-Length": str(1 << 40)}, 413, "size"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/run_code", "/submit"])
+def test_no_web_page_gets_a_program_run(served, headers, status, code, path):
+    got, body, sent = served.ask("POST", path, {"code": "print(1)", "language": "python"}, headers)
+    assert (got, body["code"]) == (status, code)
+    assert body["detail"]
+    assert sent["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_a_name_that_points_here_reads_no_health(served):
+    assert served.ask("GET", "/healthz", headers={"Host": "rebound.example"})[0] == 400
+    assert served.ask("GET", "/healthz", headers={"Host": "localhost:1"})[0] in (200, 503)
+
+
+def test_a_short_token_is_refused(judge, monkeypatch):
+    monkeypatch.setenv("REWARD_CONSOLE_TOKEN", "short")
+    with pytest.raises(InputError, match="16"):
+        serve(judge, host="127.0.0.1", port=0)
 
 
 def test_it_listens_beyond_this_machine_only_with_a_token(judge, monkeypatch):

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from rewards_lib.http_guard import is_loopback
 from rewards_lib.publishing import publish_function
 from rewards_lib.serving.request_log import read_log
-from rewards_lib.serving.settings import ServiceSettings, is_loopback
+from rewards_lib.serving.settings import ServiceSettings
 from rewards_lib.serving.whereabouts import FILE_NAME, find_service
 from rewards_lib.store import Store
 from tests.rewards_lib.serving.conftest import GOOD, ROOT, fill
