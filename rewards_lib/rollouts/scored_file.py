@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts.formats import FORMATS
@@ -22,7 +23,7 @@ from rewards_lib.strict_json import read_json
 if TYPE_CHECKING:
     from rewards_lib.rollouts.reward_table import Places
 
-_LAYOUT = 1
+_LAYOUT = 2
 """Of the columns beside the file; another number is read as absent."""
 
 
@@ -59,18 +60,29 @@ def open_scored(path: Path) -> ScoredFile:
     kept = _kept_columns(path)
     if kept is not None:
         return kept
+    state = _state_of(path)
     starts = array("q")
     table = build_table(_located(path, starts))
     import numpy as np
 
     made = ScoredFile(path, table, np.array(starts, dtype=np.int64))
-    _keep_columns(made)
+    if state is not None:
+        _keep_columns(made, state)
     return made
 
 
 def columns_path(path: Path) -> Path:
     """Where the columns of a scored file are kept."""
     return path.with_name(path.name + ".columns.npz")
+
+
+def _state_of(path: Path) -> list[int] | None:
+    """How large the file is and when it was written; None where there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return [stat.st_size, stat.st_mtime_ns]
 
 
 def _located(path: Path, starts: array[int]) -> Iterator[Rollout | BadRow]:
@@ -99,13 +111,16 @@ def _rollouts_of(line: bytes, number: int) -> list[Rollout]:
 # --- the columns beside the file -----------------------------------------------------------------------------------
 
 
-def _keep_columns(scored: ScoredFile) -> None:
-    """Write the columns beside the file. Where that is not possible they are made anew next time."""
+def _keep_columns(scored: ScoredFile, state: list[int]) -> None:
+    """Write the columns beside the file; where that is not possible they are made anew next time.
+
+    ``state`` is the file's from before it was read: one that grew meanwhile is read again.
+    """
     import numpy as np
 
     table = scored.table
     names = {"groups": list(table.groups), "rules": list(table.rules), "metrics": list(table.metrics)}
-    head = {"layout": _LAYOUT, "size": scored.path.stat().st_size, **names}
+    head = {"layout": _LAYOUT, "state": state, **names}
     columns = {
         "rewards": table.rewards, "group_of": table.group_of, "lengths": table.lengths, "lines": table.lines,
         "starts": scored.starts, "head": np.frombuffer(json.dumps(head).encode(), dtype=np.uint8),
@@ -126,10 +141,9 @@ def _kept_columns(path: Path) -> ScoredFile | None:
     import numpy as np
 
     try:
-        size = path.stat().st_size
         with np.load(columns_path(path), allow_pickle=False) as kept:
             head: dict[str, Any] = json.loads(kept["head"].tobytes())
-            if head["layout"] != _LAYOUT or head["size"] != size:
+            if head["layout"] != _LAYOUT or head["state"] != _state_of(path):
                 return None
             table = RewardTable(
                 kept["rewards"], kept["group_of"], tuple(head["groups"]),
@@ -138,5 +152,5 @@ def _kept_columns(path: Path) -> ScoredFile | None:
                 kept["lengths"], kept["lines"],
             )  # fmt: skip
             return ScoredFile(path, table, kept["starts"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # cut off, or not ours
         return None

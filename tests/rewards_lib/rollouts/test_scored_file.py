@@ -1,10 +1,13 @@
 """A scored file is looked into by place, and filtered by what its rollouts say."""
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
+from rewards_lib.rollouts import scored_file
 from rewards_lib.rollouts.filtering import read_filter, select
 from rewards_lib.rollouts.scored_file import columns_path, open_scored
 from tests.rewards_lib.rollouts.conftest import row
@@ -39,6 +42,37 @@ def test_the_columns_are_kept_beside_the_file_until_it_changes(scored):
     lines = scored.path.read_bytes().splitlines(keepends=True)
     scored.path.write_bytes(b"".join(lines[:2]))
     assert len(open_scored(scored.path).table.rewards) == 2
+
+
+def test_columns_of_a_file_of_the_same_size_are_made_anew_when_it_was_written_again(scored):
+    open_scored(scored.path)
+    lines = scored.path.read_bytes().splitlines(keepends=True)
+    scored.path.write_bytes(b"".join(lines[1:] + lines[:1]))
+    os.utime(scored.path, ns=(1, 1))
+    rewards = scored.table.rewards.tolist()
+    assert open_scored(scored.path).table.rewards.tolist() == rewards[1:] + rewards[:1] != rewards
+
+
+def test_columns_of_a_file_that_grew_while_it_was_read_are_not_taken_for_the_whole(scored, monkeypatch):
+    whole = scored.path.read_bytes()
+    scored.path.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    build = scored_file.build_table
+
+    def build_while_it_grows(rollouts):
+        table = build(rollouts)
+        scored.path.write_bytes(whole)
+        return table
+
+    monkeypatch.setattr(scored_file, "build_table", build_while_it_grows)
+    assert len(open_scored(scored.path).table.rewards) == 2
+    monkeypatch.undo()
+    assert len(open_scored(scored.path).table.rewards) == 3
+
+
+def test_damaged_columns_are_made_anew(scored):
+    columns = columns_path(scored.path)
+    columns.write_bytes(columns.read_bytes()[:100])
+    assert len(open_scored(scored.path).table.rewards) == 3
 
 
 @pytest.mark.parametrize(
