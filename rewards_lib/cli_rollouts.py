@@ -57,6 +57,8 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
 
     if not options.column:
         return {"format_name": options.format}
+    if options.format:
+        raise InputError("A format names its own columns.", where="--column", remedy="Leave --format or --column out.")
     named = dict(pair.partition("=")[::2] for pair in options.column)
     unknown = set(named) - set(ColumnMap.__dataclass_fields__)
     if unknown or not {"prompt", "completion"} <= named.keys():
@@ -243,7 +245,7 @@ class _ProgressBar:
     """Rollouts done, their rate and the time left, on standard error; redrawn in place on a terminal only."""
 
     def __init__(self) -> None:
-        self._started = time.monotonic()
+        self._started = 0.0
         self._shown_at = 0.0
         self._first: int | None = None
         self._is_open = False
@@ -255,18 +257,21 @@ class _ProgressBar:
     def show(self, done: int, total: int) -> None:
         """Draw the bar, unless it was drawn a moment ago."""
         now = time.monotonic()
-        self._first = done if self._first is None else self._first
+        if self._first is None:  # what a resumed run found done took no time of this one
+            self._first, self._started = done, now
         if now - self._shown_at < (_BAR_SECONDS if sys.stderr.isatty() else 10.0) and done < total:
             return
         self._shown_at = now
         seconds = now - self._started
-        rate = done / seconds if done == self._first else (done - self._first) / seconds
-        left = f"{(total - done) / rate:.0f} s left" if rate > 0 else ""
+        pace = ""
+        if done > self._first and seconds > 0:
+            rate = (done - self._first) / seconds
+            pace = f", {rate:.0f} a second, {(total - done) / rate:.0f} s left"
         filled = "#" * round(_BAR_WIDTH * done / total) if total else ""
         end = "" if sys.stderr.isatty() else "\n"
         start = "\r" if sys.stderr.isatty() else ""
         print(
-            f"{start}[{filled:<{_BAR_WIDTH}}] {done}/{total} rollouts, {rate:.0f} a second, {left}   ",
+            f"{start}[{filled:<{_BAR_WIDTH}}] {done}/{total} rollouts{pace}   ",
             end=end, file=sys.stderr, flush=True,
         )  # fmt: skip
         self._is_open = end == ""
