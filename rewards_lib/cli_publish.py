@@ -202,11 +202,11 @@ def _export(options: argparse.Namespace) -> int:
         {
             "status": "success", "name": published.version.name, "version": published.version.number,
             "target": options.target, "out": str(exported.folder), "files": list(exported.files),
-            "warnings": [str(warning) for warning in exported.warnings],
+            "findings": [str(finding) for finding in exported.findings],
         }
     )  # fmt: skip
-    for warning in exported.warnings:
-        print(f"Note: {warning}", file=sys.stderr)
+    for finding in exported.findings:
+        print(f"Note: {finding}", file=sys.stderr)
     print_next(f"python {options.out}/smoke_test.py; {options.out}/README.md has the trainer's flags")
     return 0
 
@@ -263,7 +263,11 @@ def _add_serve(commands: Commands) -> None:
     command.add_argument("--with-parent", action="store_true", help="end when the process that started this one ends")
     command.add_argument("--code-judge", action="store_true", help="answer the code judge's /submit and /run_code too")
     command.add_argument(
-        "--tests-host", action="append", default=[], metavar="H", help="a host its tests may be fetched from"
+        "--tests-host",
+        action="append",
+        default=[],
+        metavar="H",
+        help="a host its tests may be fetched from: host, host:port or *.suffix; may be repeated",
     )
     command.set_defaults(run=_serve)
 
@@ -306,7 +310,7 @@ def _add_load_test(commands: Commands) -> None:
     command.add_argument(
         "--payload", type=Path, required=True, metavar="P.json", help="a request to send again and again"
     )
-    command.add_argument("--url", default="http://127.0.0.1:8601", metavar="U", help="the service")
+    command.add_argument("--url", metavar="U", help="the service (the one on this machine)")
     command.add_argument("--batch-size", type=int, default=32, metavar="N", help="prompts of a step (32)")
     command.add_argument("--completions", type=int, default=8, metavar="N", help="completions of a prompt (8)")
     command.add_argument("--concurrency", type=int, default=8, metavar="N", help="requests at once (8)")
@@ -318,11 +322,12 @@ def _load_test(options: argparse.Namespace) -> int:
     import os
 
     from rewards_lib.payloads import read_payload
-    from rewards_lib.serving import TOKEN_VARIABLE
+    from rewards_lib.serving import TOKEN_VARIABLE, ServiceSettings, usual_port
     from rewards_lib.serving.load_test import LoadPlan, run_load_test
 
     plan = LoadPlan(
-        options.url, options.name, read_payload(read_text(options.payload), name=options.payload.name),
+        options.url or ServiceSettings(port=usual_port()).url, options.name,
+        read_payload(read_text(options.payload), name=options.payload.name),
         batch_size=options.batch_size, completions=options.completions, concurrency=options.concurrency,
         steps=options.steps, token=os.environ.get(TOKEN_VARIABLE, "").strip(),
     )  # fmt: skip

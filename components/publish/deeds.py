@@ -72,12 +72,12 @@ def _export_dialog(version: Version, target: str) -> None:
     @st.dialog(_("Export {name} to {trainer}", name=version.label, trainer=label), width="medium")
     def show() -> None:
         try:
-            data, warnings, readme = _zipped(target, f"{version.label} {version.sha256}", version)
+            data, findings, readme = _zipped(target, f"{version.label} {version.sha256}", version)
         except RewardConsoleError as error:
             st.error(plain(explain(error)))
             return
-        for warning in warnings:
-            st.warning(plain(say(warning)))
+        for finding in findings:
+            st.warning(plain(say(finding)))
         st.caption(
             _("A folder that runs on {trainer} without this console; its smoke test expects the rewards shown here. "
               "The reward's code runs unconfined there.", trainer=label)
@@ -105,7 +105,7 @@ def _zipped(target: str, sha256: str, _version: Version) -> tuple[bytes, tuple[S
         with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in exported.files:
                 archive.writestr(zipfile.ZipInfo(path), (folder / path).read_bytes(), zipfile.ZIP_DEFLATED)
-        return data.getvalue(), exported.warnings, (folder / "README.md").read_text(encoding="utf-8")
+        return data.getvalue(), exported.findings, (folder / "README.md").read_text(encoding="utf-8")
 
 
 def import_dialog() -> None:

@@ -70,7 +70,7 @@ class Exported:
     folder: Path
     files: tuple[str, ...]
     """Paths below the folder, in order."""
-    warnings: tuple[Sentence, ...]
+    findings: tuple[Sentence, ...]
     """Where this trainer cannot do what the console does."""
 
 
@@ -92,10 +92,10 @@ def export_version(published: Published, target_name: str, folder: Path, *, exec
             "takes the whole of its place.",
         )  # fmt: skip
     target = TARGETS[target_name]
-    warnings = tuple(_warnings(published, target))
+    findings = tuple(_findings(published, target))
     files = exported_files(published, target, executor=executor)
     _write(folder, files)
-    return Exported(folder, tuple(sorted(files)), warnings)
+    return Exported(folder, tuple(sorted(files)), findings)
 
 
 def exported_files(published: Published, target: Target, *, executor: Executor) -> dict[str, str]:
@@ -157,7 +157,7 @@ def _smoke_requests(published: Published, target: Target, executor: Executor) ->
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _warnings(published: Published, target: Target) -> list[Sentence]:
+def _findings(published: Published, target: Target) -> list[Sentence]:
     found = []
     if not target.takes_groups:
         for rule in published.mix.rules:
@@ -193,7 +193,7 @@ def _readme(published: Published, target: Target) -> str:
     rules = "\n".join(
         f"| {rule.name} | {rule.preset or rule.function} | {rule.weight} |" for rule in published.mix.rules
     )
-    notes = "".join(f"\n> {warning}\n" for warning in _warnings(published, target))
+    notes = "".join(f"\n> {finding}\n" for finding in _findings(published, target))
     return f"""# {published.label} for {target.label}
 
 The reward `{published.label}` as a folder of its own: it needs Python 3.11 or newer and `requirements.txt`, nothing of

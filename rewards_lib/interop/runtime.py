@@ -36,8 +36,6 @@ from rewards_lib.mix_result import combine
 from rewards_lib.presets.registry import find_preset
 
 DEFINITION = "reward.json"
-PROVIDED = ("rl_types", "reward_tools")
-"""Modules that reward code imports by these names."""
 
 
 @dataclass(frozen=True, slots=True)

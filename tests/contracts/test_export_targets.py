@@ -154,5 +154,5 @@ def test_a_later_version_takes_the_place_of_an_export_and_of_nothing_else(store,
 def test_a_group_rule_is_warned_of_where_the_trainer_hands_over_one_completion(store, executor, tmp_path):
     mix = mix_from_json({"name": "group", "rules": [{"preset": "length_group"}]})
     version = publish_mix(store, "group", mix, resolver(store=lambda: store))
-    assert export_version(open_version(version), "verl", tmp_path / "a", executor=executor).warnings
-    assert not export_version(open_version(version), "trl", tmp_path / "b", executor=executor).warnings
+    assert export_version(open_version(version), "verl", tmp_path / "a", executor=executor).findings
+    assert not export_version(open_version(version), "trl", tmp_path / "b", executor=executor).findings

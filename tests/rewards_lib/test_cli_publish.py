@@ -60,3 +60,16 @@ def test_a_function_is_exported_and_comes_back_by_import(run, tmp_path):
     assert (status, body["target"], "smoke_test.py" in body["files"]) == (0, "trl", True)
     status, body = run("import", tmp_path / "out" / "reward.py")
     assert (status, body["name"], body["from"], body["source"]) == (0, "length", "export", GOOD)
+
+
+def test_a_load_test_asks_the_service_of_the_port_that_is_set(run, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "rewards_lib.serving.load_test.run_load_test",
+        lambda plan, _tell: asked.append(plan.url) or {"status": "success"},
+    )
+    monkeypatch.setenv("REWARD_CONSOLE_SERVICE_PORT", "8765")
+    payload = ROOT / "examples/payloads/bare_request.json"
+    assert run("load-test", "--name", "math", "--payload", payload)[0] == 0
+    assert run("load-test", "--name", "math", "--payload", payload, "--url", "http://h:1")[0] == 0
+    assert asked == ["http://127.0.0.1:8765", "http://h:1"]
