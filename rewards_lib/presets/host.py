@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
+from rewards_lib.errors import RewardConsoleError, boundary
 from rewards_lib.presets.checking import check_params
 from rewards_lib.presets.registry import find_preset
 
@@ -38,7 +39,12 @@ def score_on_host(
 
     def score(sample: Sample, completion: Completion) -> TimedScore:
         started = time.perf_counter()
-        [one] = preset.score_all(complete, sample, [completion])
+        faults: list[RewardConsoleError] = []
+        one: Score | None = None
+        with boundary(faults.append):  # what ends one completion must not end the others
+            [one] = preset.score_all(complete, sample, [completion])
+        if one is None:
+            one = Score.failed(faults[0].message)
         return TimedScore(one, (time.perf_counter() - started) * 1000)
 
     threads = ThreadPoolExecutor(max(1, min(len(pairs), complete["concurrency"])), thread_name_prefix=name)

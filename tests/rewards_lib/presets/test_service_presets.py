@@ -188,3 +188,24 @@ def test_a_sample_that_cannot_be_submitted_is_unscored_and_nothing_is_asked(extr
 def test_a_program_inside_unclosed_thinking_is_a_mismatch_without_asking():
     [score], service = sandbox_scores(lambda *_: ACCEPTED, "<think>```cpp\nint main(){}\n```")
     assert (score.value, service.requests) == (0.0, [])
+
+
+def test_one_address_of_tests_that_cannot_be_read_leaves_that_completion_alone_unscored():
+    text = "```python\nprint(1)\n```"
+    pairs = [
+        (Sample(extra={"url": "http://[x"}), Completion(text)),
+        (Sample(extra={"tests": [{"stdin": "", "stdout": "1\n"}]}), Completion(text)),
+    ]
+    timed = score_on_host("code_judge", {"language": "python", "allow_hosts": ["x"]}, pairs)
+    assert [one.score.value for one in timed] == [None, 1.0]
+
+
+def test_a_fault_of_a_preset_itself_leaves_its_completion_unscored(monkeypatch):
+    def fail(*_):
+        raise ValueError("no number")
+
+    monkeypatch.setattr("rewards_lib.code_judge.shared.shared_judge", fail)
+    sample = Sample(extra={"tests": [{"stdin": "", "stdout": "1\n"}]})
+    [timed] = score_on_host("code_judge", {"language": "python"}, [(sample, Completion("```python\n1\n```"))])
+    assert timed.score.state is ScoreState.FAILED
+    assert "ValueError" in str(timed.score.why)
