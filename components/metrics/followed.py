@@ -12,6 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from components import state
+from components.host_files import may_name_paths
 from components.i18n import _
 from components.shell import show_failure
 from components.state import MetricFile
@@ -20,12 +21,11 @@ from rewards_lib.training_metrics.followed_files import followed_path
 from rewards_lib.training_metrics.formats.event_files import event_files_below
 
 FOLLOW_SECONDS = 2
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def path_field() -> None:
     """Draw the field for a path on the console's own machine, where only this machine can open the console."""
-    if st.get_option("server.address") not in LOOPBACK:
+    if not may_name_paths():
         return
     # emptied from here, a field in a closed popover would send its old text again at the next rerun: a new one instead
     key = f"metric_path_{state.metric_uploads.get()}"

@@ -39,7 +39,7 @@ def cases_tab(scorer: Scorer | None) -> None:
         return
     try:
         with st.spinner(_("Running {count} cases ...", count=len(cases))):
-            found = _run(scorer.version, tuple(cases), scorer, cases)
+            found = _verdicts(scorer, cases)
     except RewardConsoleError as error:
         show_failure(error)
         return
@@ -54,8 +54,17 @@ def cases_tab(scorer: Scorer | None) -> None:
     _load(scorer)
 
 
+def _verdicts(scorer: Scorer, cases: dict[str, Case]) -> JsonObject:
+    """The cases with what they earn; kept while neither they nor the mix change and each could be scored."""
+    what = (scorer.version, write_cases(list(cases.values())), scorer, cases)
+    found = _run(*what)
+    if any(one["earned"] is None for row in found["cases"] for one in row["failed"]):
+        _run.clear(*what)  # a busy machine or a service that is down: another time it may be scored
+    return found
+
+
 @st.cache_data(max_entries=32, show_spinner=False)
-def _run(version: str, ids: tuple[str, ...], _scorer: Scorer, _cases: dict[str, Case]) -> JsonObject:  # noqa: ARG001
+def _run(version: str, written: str, _scorer: Scorer, _cases: dict[str, Case]) -> JsonObject:  # noqa: ARG001
     resolve = fixed_functions(_scorer.functions)
     return run_cases(list(_cases.values()), _scorer.mix, resolve=resolve, executor=cache.executor())
 

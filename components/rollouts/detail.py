@@ -169,14 +169,15 @@ def _mark(opened: Opened, place: int, rollout: Rollout) -> None:
     present = number_at(opened.table.rewards, place)
     is_unscored = st.checkbox(_("It should be unscored"), key=f"case_unscored_{place}")
     wanted = st.number_input(
-        _("It should earn"), value=present or 0.0, step=0.1, format="%.4f", key=f"case_reward_{place}",
+        _("It should earn"), value=present, step=0.1, format="%.4f", key=f"case_reward_{place}",
         disabled=is_unscored,
     )  # fmt: skip
     note = st.text_input(_("Note"), key=f"case_note_{place}", placeholder=_("why"), max_chars=300) or ""
     st.caption(_("It becomes a regression case of {name}: every later version is checked against it.",
                  name=plain(case_key(opened).partition(":")[2])))  # fmt: skip
-    if st.button(_("Keep as a case"), type="primary", key=f"case_keep_{place}"):
-        expected = Expected() if is_unscored else Expected(reward=float(wanted))
+    is_said = is_unscored or wanted is not None
+    if st.button(_("Keep as a case"), type="primary", key=f"case_keep_{place}", disabled=not is_said):
+        expected = Expected() if is_unscored else Expected(reward=wanted)
         name = f"{opened.job.request.title} {rollout.id}"
         keep_case(opened, payload_of([rollout]), expected, name=name, note=note)
         st.rerun()

@@ -11,19 +11,20 @@ import streamlit as st
 
 from components import state
 from components.examples import FOLDER
+from components.host_files import may_name_paths
 from components.i18n import _, say
 from components.shell import show_failure
 from components.state import RolloutSource
 from components.theme import count, plain
 from rewards_lib.data_directory import data_directory
 from rewards_lib.errors import InputError, RewardConsoleError
+from rewards_lib.host_files import path_on_host
 from rewards_lib.rollouts import FORMATS, ColumnMap, RolloutFile, open_rollouts
 from rewards_lib.rollouts.survey import Survey, columns_of, survey
 
 MAX_MB = 2000
 EXAMPLE = "arithmetic.jsonl"
 TYPES = ["jsonl", "json", "gz", "parquet", "csv", "tsv", "txt"]
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PARTS = ("prompt", "completion", "answer", "group", "id", "reward")
 LINE = '{"group": "p1", "sample": {"messages": [...], "extra": {"answer": "2"}}, "completion": "<think>..."}'
 
@@ -76,8 +77,7 @@ def keep_upload(name: str, data: bytes | memoryview) -> Path:
 
 def _path_field(key: str) -> None:
     """A path is read by the console itself, so only those at its own machine may name one."""
-    address = st.context.ip_address
-    if address is not None and address not in LOOPBACK:
+    if not may_name_paths():
         return
     named = (
         st.text_input(
@@ -87,7 +87,11 @@ def _path_field(key: str) -> None:
     ).strip()  # fmt: skip
     if not named:
         return
-    path = Path(named).expanduser()
+    try:
+        path = path_on_host(named)
+    except InputError as error:
+        show_failure(error)
+        return
     if not path.is_file():
         show_failure(InputError("There is no file {path}.", path=str(path)))
     elif st.button(_("Open {name}", name=path.name), key=f"{key}_path_open"):
@@ -105,7 +109,7 @@ def open_source(source: RolloutSource) -> RolloutFile:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _survey(source: RolloutSource, _size: int, _changed: float) -> Survey:
+def _survey(source: RolloutSource, size: int, changed_ns: int) -> Survey:  # noqa: ARG001 -- parts of the key
     return survey(open_source(source))
 
 
@@ -116,7 +120,7 @@ def look_into(source: RolloutSource) -> tuple[RolloutFile, Survey] | None:
         with st.spinner(_("Reading {name} ...", name=source.title)):
             file = open_source(source)
             stat = path.stat()
-            found = _survey(source, stat.st_size, stat.st_mtime)
+            found = _survey(source, stat.st_size, stat.st_mtime_ns)
     except OSError as error:
         show_failure(InputError("The file cannot be read: {reason}.", reason=str(error.strerror or error)))
         return None

@@ -2,11 +2,13 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
+import streamlit as st
 
 from components import cache
-from rewards_lib.regression_cases import stored_cases
+from rewards_lib.regression_cases import Expected, save_case, stored_cases
 from tests.pages.conftest import texts
 
 MIX = {
@@ -107,6 +109,57 @@ def test_a_marked_reward_becomes_a_case_that_is_run_on_each_change(page):
     page = tab(page, "Cases")
     page.selectbox(key="cases_scorer").set_value("mix:loose").run()
     assert "1 of 1 cases do not hold" in plain(page) + "".join(error.value for error in page.error)
+    save_case(cache.store(), replace(case, expected=(Expected(is_any=True),)))
+    assert "All 1 cases hold" in plain(page.run())
+
+
+def test_what_an_unscored_completion_should_earn_is_asked_not_guessed(page):
+    page = drop(
+        page, "mine.jsonl", [{"prompt": "1+1?", "completion": "2", "answer": "2"}, {"prompt": "2?", "completion": "4"}]
+    )
+    cache.store().save_draft("mix", "only", {"name": "only", "rules": MIX["rules"][:1]}, base_revision=None)
+    page.run()
+    page.selectbox(key="score_scorer").set_value("mix:only").run()
+    page = finished(page.button(key="start_scoring").click().run())
+    page.query_params["at"] = "2"
+    page = tab(page, "Completions")
+    assert page.number_input(key="case_reward_1").value is None
+    assert page.button(key="case_keep_1").disabled
+    page.number_input(key="case_reward_1").set_value(0.0).run()
+    assert not page.button(key="case_keep_1").disabled
+
+
+def test_a_file_that_grew_is_surveyed_again(page, tmp_path):
+    line = json.dumps({"prompt": "1+1?", "completion": "2", "answer": "2"}) + "\n"
+    page = drop(page, "mine.jsonl", [line.strip()])
+    assert "1 completions" in plain(page)
+    [kept] = (tmp_path / "rollouts" / "uploads").rglob("mine.jsonl")
+    kept.write_text(line * 3)
+    assert "3 completions" in plain(page.run())
+
+
+@pytest.mark.parametrize(("address", "is_there"), [("127.0.0.1", True), ("0.0.0.0", False), (None, False)])
+def test_a_path_is_named_only_where_this_machine_alone_opens_the_console(open_page, monkeypatch, address, is_there):
+    given = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: address if name == "server.address" else given(name))
+    page = open_page("rollouts")
+    assert [field.key for field in page.text_input if field.key == "first_path"] == ["first_path"] * is_there
+
+
+def test_hidden_files_and_files_outside_the_allowed_folders_are_not_opened(open_page, monkeypatch, tmp_path):
+    given = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: "localhost" if name == "server.address" else given(name))
+    monkeypatch.setenv("REWARD_CONSOLE_LOG_FOLDERS", str(tmp_path / "runs"))
+    for path in (tmp_path / "runs" / "1.jsonl", tmp_path / "runs" / ".keys" / "1.jsonl", tmp_path / "2.jsonl"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"prompt": "1+1?", "completion": "2"}) + "\n")
+    page = open_page("rollouts")
+    for path, refusal in (("runs/.keys/1.jsonl", "these folders only"), ("2.jsonl", "these folders only")):
+        page.text_input(key="first_path").set_value(str(tmp_path / path)).run()
+        assert refusal in "".join(error.value for error in page.error)
+    page.text_input(key="first_path").set_value(str(tmp_path / "runs" / "1.jsonl")).run()
+    page.button(key="first_path_open").click().run()
+    assert "1 completions" in plain(page)
 
 
 def test_an_attack_shows_the_worst_leak_beside_honest_completions(page):

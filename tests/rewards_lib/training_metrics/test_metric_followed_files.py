@@ -5,13 +5,9 @@ import os
 import pytest
 
 from rewards_lib.errors import InputError
+from rewards_lib.host_files import FOLDERS_VARIABLE, open_folders
 from rewards_lib.training_metrics import read_export
-from rewards_lib.training_metrics.followed_files import (
-    FOLDERS_VARIABLE,
-    followed_path,
-    log_folders,
-    without_content,
-)
+from rewards_lib.training_metrics.followed_files import followed_path, without_content
 
 
 @pytest.fixture
@@ -52,16 +48,16 @@ def test_a_loop_of_links_is_refused(folder):
 
 def test_the_operator_names_the_folders(folder, tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDERS_VARIABLE, os.pathsep.join([str(folder), str(tmp_path / "more")]))
-    assert log_folders() == (folder, tmp_path / "more")
+    assert open_folders() == (folder, tmp_path / "more")
     monkeypatch.setenv(FOLDERS_VARIABLE, "")
-    assert log_folders() == ()
+    assert open_folders() == ()
 
 
 def test_a_user_whose_home_is_the_root_opens_nothing_by_it(monkeypatch, tmp_path):
     monkeypatch.delenv(FOLDERS_VARIABLE, raising=False)
     monkeypatch.setenv("HOME", "/")
     monkeypatch.chdir(tmp_path)
-    assert all(str(one) != "/" for one in log_folders())
+    assert all(str(one) != "/" for one in open_folders())
 
 
 @pytest.mark.parametrize("text", ["root:$6$abc:19000:0:99999:7:::\n", "root,secret\n", "root,x\na,b\n", "3,4\n5,6\n"])
