@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,6 +50,7 @@ class JobRunner:
         self._folder = folder
         self._running: dict[str, _Running] = {}
         self._lock = threading.Lock()
+        self._resuming = threading.Lock()
 
     def start(self, request: JobRequest) -> Job:
         """Start a job. Raises StoreError when its folder or its record cannot be written."""
@@ -66,6 +68,10 @@ class JobRunner:
 
         ``keep_going`` scores on although the first rollouts all fail for one cause; None leaves it as it was.
         """
+        with self._resuming:  # two visitors who press at once: the second finds it running
+            return self._resume(job_id, keep_going)
+
+    def _resume(self, job_id: str, keep_going: bool | None) -> Job:
         job = self.load(job_id)
         if job.state == "running":
             return job
@@ -148,7 +154,10 @@ class JobRunner:
     def _listen(self, running: _Running) -> None:
         last: JsonObject = {}
         for line in running.process.stdout or ():
-            last = json.loads(line)
+            try:
+                last = json.loads(line)
+            except ValueError:  # the half of a line that a killed process wrote
+                continue
             with self._lock:
                 running.job = running.job.after(last)
             self._keep_now_and_then(running)
@@ -180,7 +189,8 @@ class JobRunner:
         now = datetime.now(UTC)
         if running.stored_at is None or (now - running.stored_at).total_seconds() > _STORE_SECONDS:
             running.stored_at = now
-            self._keep(running.job)
+            with suppress(StoreError):  # the next one may be kept, and the last is
+                self._keep(running.job)
 
     def _keep(self, job: Job) -> None:
         self._store().put_item("job", job.id, job.to_json())

@@ -3,10 +3,13 @@
 import json
 import os
 import signal
+import threading
 import time
+from contextlib import suppress
 
 import pytest
 
+from rewards_lib.errors import StoreError
 from rewards_lib.jobs import JobRequest, JobRunner
 from rewards_lib.mix import read_mix
 from rewards_lib.rollouts import score_file
@@ -115,6 +118,45 @@ def test_a_job_whose_first_rollouts_all_fail_for_one_cause_pauses_and_goes_on_wh
     assert "all failed for one cause" in str(job.error)
     gone_on = finished(runner, runner.resume(job.id, keep_going=True))
     assert (gone_on.state, gone_on.result["failed"]) == ("done", 80)
+
+
+def test_a_job_ends_although_a_line_of_its_process_is_cut_and_the_store_is_away(store, tmp_path, monkeypatch):
+    class Away(Store):
+        def put_item(self, kind, own_id, content):
+            if content.get("done"):
+                raise StoreError("The disk is full.")
+            return super().put_item(kind, own_id, content)
+
+    away = Away(f"sqlite:///{tmp_path / 'store.sqlite3'}")
+    half = 'import sys; sys.stdout.write(\'{"done": 3, "total": 9}\\n{"do\'); sys.stdout.flush()'
+    monkeypatch.setattr("rewards_lib.jobs.runner._START", half)
+    runner = JobRunner(lambda: away, tmp_path / "jobs")
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 8))))
+    assert job.state == "stopped"
+    assert not runner._running
+    away.close()
+
+
+def test_a_job_that_two_resume_at_once_runs_once(runner, tmp_path, monkeypatch):
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 80), mix=BROKEN)))
+    launched = []
+    launch, load = runner._launch, runner.load
+    both = threading.Barrier(2)
+
+    def load_together(job_id):
+        found = load(job_id)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.5)
+        return found
+
+    monkeypatch.setattr(runner, "load", load_together)
+    monkeypatch.setattr(runner, "_launch", lambda job: launched.append(job.id) or launch(job))
+    threads = [threading.Thread(target=runner.resume, args=(job.id,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert launched == [job.id]
 
 
 def test_the_rewards_of_a_file_are_read_without_scoring(runner, tmp_path):
