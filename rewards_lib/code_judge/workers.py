@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import json
 import os
-import select
+import selectors
 import socket
 import subprocess
 import sys
@@ -119,8 +119,7 @@ class Worker:
     def _exchange_hello(self, configuration: bytes) -> dict[str, Any]:
         try:
             self._control.send(configuration)
-            ready, _, _ = select.select([self._control], [], [], _BOOT_SECONDS)
-            message = self._control.recv(_BIGGEST_PACKET) if ready else b""
+            message = self._control.recv(_BIGGEST_PACKET) if _readable([self._control.fileno()], _BOOT_SECONDS) else b""
         except OSError:
             message = b""
         if not message:
@@ -173,10 +172,8 @@ class Worker:
                     )
                 except OSError as error:
                     raise WorkerLostError(sentence("{text}", text=str(error))) from None
-            if cancelled is not None:
-                ready, _, _ = select.select([ours.fileno(), cancelled], [], [])
-                if ours.fileno() not in ready:
-                    raise RunCancelledError  # closing our end tells the worker
+            if cancelled is not None and ours.fileno() not in _readable([ours.fileno(), cancelled], None):
+                raise RunCancelledError  # closing our end tells the worker
             message = ours.recv(_BIGGEST_PACKET)
         if not message:
             raise WorkerLostError(sentence("the worker ended during a run"))
@@ -195,6 +192,17 @@ class Worker:
             with contextlib.suppress(OSError):
                 box.empty(self._box)
                 os.rmdir(self._box)
+
+
+def _readable(descriptors: Sequence[int], seconds: float | None) -> set[int]:
+    """Those that can be read, after waiting for the first; empty when the time is over.
+
+    A selector, because ``select`` refuses descriptors from 1024 on, which a busy service has.
+    """
+    with selectors.DefaultSelector() as selector:
+        for descriptor in descriptors:
+            selector.register(descriptor, selectors.EVENT_READ)
+        return {key.fd for key, _ in selector.select(seconds)}
 
 
 def _output_file(undo: contextlib.ExitStack) -> int:
