@@ -15,8 +15,6 @@ from rewards_lib.jobs import Job, JobRequest
 JOB = "job"
 """The address names the job that is looked at."""
 REFRESH_SECONDS = 0.5
-MANY_BYTES = 2_000_000
-MOST_WORKERS = 4
 MOST_LISTED = 8
 
 
