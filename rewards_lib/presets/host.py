@@ -40,11 +40,10 @@ def score_on_host(
     def score(sample: Sample, completion: Completion) -> TimedScore:
         started = time.perf_counter()
         faults: list[RewardConsoleError] = []
-        one: Score | None = None
+        scores: list[Score] = []
         with boundary(faults.append):  # what ends one completion must not end the others
-            [one] = preset.score_all(complete, sample, [completion])
-        if one is None:
-            one = Score.failed(faults[0].message)
+            scores += preset.score_all(complete, sample, [completion])
+        one = scores[0] if scores else Score.failed(faults[0].message)
         return TimedScore(one, (time.perf_counter() - started) * 1000)
 
     threads = ThreadPoolExecutor(max(1, min(len(pairs), complete["concurrency"])), thread_name_prefix=name)

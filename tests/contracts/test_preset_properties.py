@@ -17,8 +17,8 @@ PENALTIES = {"length_penalty": (-1, 0), "soft_overlong": (-1, 0), "repetition_pe
 BOUNDS = PENALTIES | {"cosine_length": (-1, 1), "length_group": (-0.5, 0.5)}
 """The lowest and highest reward under default parameters; 0 and 1 for all others."""
 LENGTHS = {"length_penalty", "cosine_length", "soft_overlong", "length_group"}
-KEEPS_BLANKS = LENGTHS | {"regex_match"}
-"""White space counts there: it is length, and what a pattern may look for."""
+KEEPS_BLANKS = LENGTHS | {"regex_match", "code_format"}
+"""White space counts there: it is length, and what a pattern may look for; an indented fence is no fence."""
 
 anything = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 pieces = st.sampled_from(
