@@ -14,7 +14,11 @@ from components import i18n
 from components.locale.update import messages, texts_of
 from rewards_lib.contract import sentence
 
-SAME_IN_CHINESE = {"{finding}", "{kind}", "{kind}: {text}", "{metric} {share}", "{text}"}
+SAME_IN_CHINESE = {
+    "{finding}", "{kind}", "{kind}: {text}", "{known}", "{metric} {share}", "{text}", "id", "input_metadata.row_id",
+    "Pass at k", "pass at k", "processor", "processor {time}",
+}  # fmt: skip
+"""Names and placeholders alone, and what Chinese writes in Latin letters."""
 HAN = re.compile(r"[\u3400-\u9fff]")
 
 
