@@ -57,12 +57,12 @@ def code_editor(  # noqa: PLR0913 - a widget's options, all keyword-only
     start of a line (from 1): give it in one run, None in the next. ``hint`` replaces the line on short-cuts below.
     """
     marks = [dict(finding) for finding in findings]
-    if _is_plain():
-        return _plain_editor(
-            value, key=_plain_key(key, version), label=label, height=height, findings=marks, read_only=read_only
-        )
     text = current_text(value, key=key, version=version)
     _forget_kept_text(key, value)
+    if _is_plain():
+        return _plain_editor(
+            text, key=key, version=version, label=label, height=height, findings=marks, read_only=read_only
+        )
     result = _component()(
         key=key,
         data={
@@ -99,9 +99,9 @@ def current_text(value: str, *, key: str, version: int = 0) -> str:
     """
     if _is_plain():
         typed = state.widget(_plain_key(key, version))
-        return value if typed is None else str(typed)
-    held = state.widget(key) or {}
-    if held.get("value") is not None:
+        if typed is not None:
+            return str(typed)
+    elif (held := state.widget(key) or {}).get("value") is not None:
         # The browser repeats what it sent last until it has followed a raised version or a server started anew.
         return str(held["value"]) if held.get("origin") in (None, _origin(version)) else value
     origin, text = state.editor_texts.get().get(key, ("", value))
@@ -117,6 +117,11 @@ def _note_text(key: str) -> None:
     held = state.widget(key) or {}
     if held.get("value") is not None:
         state.editor_texts.get()[key] = (str(held.get("origin")), str(held["value"]))
+
+
+def _note_plain_text(key: str, version: int) -> None:
+    """Keep what has arrived from the text area, for the same reason."""
+    state.editor_texts.get()[key] = (_origin(version), str(state.widget(_plain_key(key, version))))
 
 
 def _forget_kept_text(key: str, value: str) -> None:
@@ -156,8 +161,9 @@ def _built_bundle() -> str | None:
 
 
 def _plain_editor(
-    value: str, *, key: str, label: str, height: int, findings: Sequence[Mapping[str, Any]], read_only: bool
-) -> EditorEvent:
+    value: str, *, key: str, version: int, label: str, height: int, findings: Sequence[Mapping[str, Any]],
+    read_only: bool,
+) -> EditorEvent:  # fmt: skip
     """The same contract in Streamlit's own text area; it sends the text when it is left or at Ctrl+Enter."""
     if state.editor_unavailable.get():
         told = _(
@@ -169,7 +175,10 @@ def _plain_editor(
             command="`python components/code_editor/build.py`",
         )
     st.info(told, icon=":material/info:")
-    text = st.text_area(label, value, key=key, height=height, disabled=read_only)
+    text = st.text_area(
+        label, value, key=_plain_key(key, version), height=height, disabled=read_only,
+        on_change=_note_plain_text, args=(key, version),
+    )  # fmt: skip
     for finding in findings:
         where = _("Line {line}", line=finding["line"]) if finding.get("line") else ""
         st.text(": ".join(filter(None, [where, str(finding["message"])])))

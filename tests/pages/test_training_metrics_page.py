@@ -235,7 +235,7 @@ def test_the_shown_series_stand_in_a_table_for_the_steps_looked_at(page):
 def test_a_file_that_is_no_log_is_not_opened_and_nothing_of_it_is_told(page):
     page.text_input(key="metric_path_0").set_value("/etc/passwd").run()
     (error,) = page.error
-    assert "follows files in these folders only" in error.value
+    assert "opens files in these folders only" in error.value
     assert "root" not in error.value.replace("/root", "")
     assert page.session_state["metric_files"] == ()
 
