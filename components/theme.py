@@ -83,12 +83,14 @@ def count(value: int) -> str:
     return f"{value:,}".replace(",", THIN_SPACE)
 
 
-def duration(milliseconds: float) -> str:
-    """A time with its unit: ``38 ms``, ``1.9 s``.
+def duration(milliseconds: float | None) -> str:
+    """A time with its unit: ``38 ms``, ``1.9 s``; a dash where it was not measured.
 
-    >>> duration(38.2), duration(1900)
-    ('38 ms', '1.9 s')
+    >>> duration(38.2), duration(1900), duration(None)
+    ('38 ms', '1.9 s', '—')
     """
+    if milliseconds is None:
+        return UNSCORED
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
 
 

@@ -285,7 +285,8 @@ class RuleResult:
     error: Sentence | None = None
     """Why the status is failure, or a function's own error text."""
     metrics: Mapping[str, float] = field(default_factory=dict)
-    duration_ms: float = 0.0
+    duration_ms: float | None = None
+    """None where it was not measured."""
     logs: str = ""
     traceback: str = ""
     """The author's frames only; empty unless the author's code raised."""
@@ -310,7 +311,7 @@ class RuleResult:
             "metrics": dict(self.metrics),
             "status": self.status,
             "error": str(self.error or ""),
-            "duration_ms": round(self.duration_ms, 3),
+            "duration_ms": None if self.duration_ms is None else round(self.duration_ms, 3),
             "version": self.version,
             "reasons": [str(score.why or "") for score in self.scores],
         }
@@ -330,7 +331,8 @@ class MixResult:
     metrics: Mapping[str, float] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     isolation: Isolation | None = None
-    duration_ms: float = 0.0
+    duration_ms: float | None = None
+    """None where it was not measured."""
 
     @property
     def logs(self) -> str:
@@ -354,7 +356,7 @@ class MixResult:
             "findings": [finding.to_json() for finding in self.findings],
             "isolation": self.isolation.to_json() if self.isolation else None,
             "mix_version": self.mix_version,
-            "duration_ms": round(self.duration_ms, 3),
+            "duration_ms": None if self.duration_ms is None else round(self.duration_ms, 3),
         }
 
 

@@ -5,11 +5,11 @@ Invariant: a completion for which a rule failed has no reward; a rule that absta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
-from rewards_lib.contract import MixResult, RuleResult, Score, ScoreState, Sentence, sentence
+from rewards_lib.contract import Isolation, MixResult, RuleResult, Score, ScoreState, Sentence, sentence
 from rewards_lib.errors import ExecutionError
 from rewards_lib.mix import weighted_sum
 
@@ -79,3 +79,8 @@ def _joined_metrics(rules: Sequence[RuleResult]) -> dict[str, float]:
         name if owners[name] == 1 else f"{rule.name}/{name}": value
         for rule in rules for name, value in rule.metrics.items()
     }  # fmt: skip
+
+
+def weakest(found: Iterable[Isolation | None]) -> Isolation | None:
+    """The least confined of several runs speaks for them all; None when there is none."""
+    return max((one for one in found if one is not None), key=lambda one: one.tier, default=None)

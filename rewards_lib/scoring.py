@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -26,7 +26,7 @@ from rewards_lib.contract import (
 from rewards_lib.errors import BusyError, ExecutionError, LimitError
 from rewards_lib.executor import Executor, FunctionRun, FunctionSource, ItemRun, Limits
 from rewards_lib.mix import Mix, Rule, mix_version
-from rewards_lib.mix_result import combine
+from rewards_lib.mix_result import combine, weakest
 from rewards_lib.presets import find_preset, worker
 from rewards_lib.presets.host import score_on_host
 
@@ -78,7 +78,8 @@ def score_payload(
         name: executor.run_function(found.source, payload, limits=limits or found.limits)
         for name, found in bench.functions.items()
     }
-    return bench.result(payload, presets | asked, own, started)
+    result = bench.result(payload, presets | asked, own)
+    return replace(result, duration_ms=(time.perf_counter() - started) * 1000)
 
 
 def score_payloads(
@@ -92,7 +93,7 @@ def score_payloads(
     """Score many payloads: all presets over all of them in one worker, each function over all of them in another.
 
     Returns one result for each payload, in order, equal to what ``score_payload`` gives but for the reasons of scored
-    completions, which are left out. Raises as ``score_payload`` does.
+    completions and the times of payloads and presets, which are left out. Raises as ``score_payload`` does.
     """
     bench = _Bench.of(mix, resolve)
     batch = _score_presets_of_many(bench.worker_rules, payloads, executor, limits or Limits())
@@ -102,7 +103,7 @@ def score_payloads(
         for name, found in bench.functions.items()
     }
     return [
-        bench.result(payload, presets | answers, {name: own[place] for name, own in runs.items()}, time.perf_counter())
+        bench.result(payload, presets | answers, {name: own[place] for name, own in runs.items()})
         for place, (payload, presets, answers) in enumerate(zip(payloads, batch, asked, strict=True))
     ]
 
@@ -130,9 +131,7 @@ class _Bench:
     def host_rules(self) -> list[Rule]:
         return [rule for rule in self.mix.rules if rule.preset and find_preset(rule.preset).runs_on == "host"]
 
-    def result(
-        self, payload: Payload, presets: Mapping[str, RuleResult], runs: Mapping[str, FunctionRun], started: float
-    ) -> MixResult:
+    def result(self, payload: Payload, presets: Mapping[str, RuleResult], runs: Mapping[str, FunctionRun]) -> MixResult:
         """Put the results of the presets and the runs of the functions over a payload together, both by rule."""
         rules = tuple(
             presets[rule.name] if rule.function is None
@@ -143,14 +142,8 @@ class _Bench:
         return replace(
             result,
             findings=payload.findings + result.findings,
-            isolation=_weakest(rules),
-            duration_ms=(time.perf_counter() - started) * 1000,
+            isolation=weakest(rule.isolation for rule in rules),
         )
-
-
-def _weakest(rules: Sequence[RuleResult]) -> Isolation | None:
-    """The least confined of the rules' runs speaks for the whole."""
-    return max((rule.isolation for rule in rules if rule.isolation), key=lambda one: one.tier, default=None)
 
 
 # --- presets -------------------------------------------------------------------------------------------------------
@@ -215,9 +208,11 @@ def _ask_services(rules: Sequence[Rule], payloads: Sequence[Payload]) -> list[di
     pairs = [(payload.sample, completion) for payload in payloads for completion in payload.completions]
     for rule in rules:
         timed = iter(score_on_host(rule.preset or "", rule.params, pairs))
+        confinement = find_preset(rule.preset or "").confinement
+        isolation = confinement() if confinement else None
         for payload, own in zip(payloads, results, strict=True):
             scores = list(islice(timed, len(payload.completions)))
-            result = _preset_result(rule, [one.score for one in scores], [], None)
+            result = _preset_result(rule, [one.score for one in scores], [], isolation)
             own[rule.name] = replace(result, duration_ms=sum(one.duration_ms for one in scores))
     return results
 
@@ -251,8 +246,14 @@ def _preset_result(
     return RuleResult(
         name=rule.name, weight=float(rule.weight), scores=tuple(scores), status="failure" if error else "success",
         version=_preset_version(rule), error=error, metrics=_mean_metrics(scores),
-        duration_ms=sum(run.duration_ms for run in runs), isolation=isolation,
+        duration_ms=_total(run.duration_ms for run in runs), isolation=isolation,
     )  # fmt: skip
+
+
+def _total(durations: Iterable[float | None]) -> float | None:
+    """The sum of the times that were measured; None where none was."""
+    known = [duration for duration in durations if duration is not None]
+    return sum(known) if known else None
 
 
 def _preset_version(rule: Rule) -> str:

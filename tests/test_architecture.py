@@ -40,7 +40,7 @@ ROOMS: dict[str, set[str]] = {
     "function_sources": {"scoring", "mix", "executor", "store"},
     "loaded_mix": {"publishing", "function_sources", "scoring", "mix", "payloads", "executor", "store"},
     "publishing": {"function_sources", "scoring", "mix", "executor", "store"},
-    "rollouts": {"scoring", "mix", "presets", "payloads", "executor", "extraction"},
+    "rollouts": {"scoring", "mix", "mix_result", "presets", "payloads", "executor", "extraction"},
     "jobs": {"rollouts", "scoring", "mix", "executor", "store", "function_sources"},
     "agentic": {"rollouts"},
     "practice": {"executor"},

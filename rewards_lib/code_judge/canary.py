@@ -15,7 +15,7 @@ from rewards_lib.code_judge.languages import LANGUAGES
 from rewards_lib.code_judge.submission import Submission
 from rewards_lib.code_judge.verdicts import Verdict
 from rewards_lib.contract import Json, JsonObject
-from rewards_lib.errors import BusyError, RewardConsoleError
+from rewards_lib.errors import BusyError, RewardConsoleError, boundary
 
 EVERY_SECONDS = 30.0
 _TESTS: list[Json] = [{"stdin": "17 25\n", "stdout": "42\n"}]
@@ -35,9 +35,8 @@ class CanaryReport:
 class Canary:
     """Watches a judge from a thread of its own. Close it, or use it as a context manager."""
 
-    def __init__(self, judge: CodeJudge, *, every_seconds: float = EVERY_SECONDS) -> None:
+    def __init__(self, judge: CodeJudge) -> None:
         self._judge = judge
-        self._every_seconds = every_seconds
         self._stop = threading.Event()
         self._reports: dict[str, CanaryReport] = {}
         self._thread = threading.Thread(target=self._watch, name="code judge canary", daemon=True)
@@ -55,24 +54,25 @@ class Canary:
     def _try(self, name: str) -> CanaryReport | None:
         """None when the judge is too busy to tell: that is no sign of illness."""
         language = LANGUAGES[name]
-        try:
-            judgement = self._judge.judge(Submission(language.sample, language, _TESTS, is_program=True))
-        except BusyError:
+        faults: list[RewardConsoleError] = []
+        verdicts: list[Verdict] = []
+        with boundary(faults.append):  # a fault of ours is illness too, and must not end the watch
+            verdicts.append(self._judge.judge(Submission(language.sample, language, _TESTS, is_program=True)).verdict)
+        if any(isinstance(fault, BusyError) for fault in faults):
             return None
-        except RewardConsoleError as error:
-            return CanaryReport(False, str(error), time.time())
-        return CanaryReport(judgement.verdict is Verdict.ACCEPTED, str(judgement.verdict), time.time())
+        told = str((verdicts or faults)[0])
+        return CanaryReport(verdicts == [Verdict.ACCEPTED], told, time.time())
 
     @property
     def is_well(self) -> bool:
         """Whether no language's last canary failed."""
-        return all(report.is_well for report in self._reports.values())
+        return all(report.is_well for report in dict(self._reports).values())
 
     def to_json(self) -> JsonObject:
         """By language: how the last canary went, and when."""
         return {
             name: {"well": report.is_well, "told": report.told, "at": round(report.at, 3)}
-            for name, report in self._reports.items()
+            for name, report in dict(self._reports).items()
         }  # fmt: skip
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class Canary:
     def _watch(self) -> None:
         while True:
             self.look()
-            if self._stop.wait(self._every_seconds):
+            if self._stop.wait(EVERY_SECONDS):
                 return
 
     def __enter__(self) -> Canary:

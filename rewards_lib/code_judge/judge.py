@@ -41,6 +41,7 @@ from rewards_lib.executor.run_queue import RunQueue
 MOST_SUBMISSIONS = 256
 """Being judged or waiting, over everybody; one more is told that the judge is busy."""
 _WAIT_SECONDS = 600.0
+_PROOF_SECONDS = 60.0
 _judges: weakref.WeakSet[CodeJudge] = weakref.WeakSet()
 _T = TypeVar("_T")
 
@@ -67,6 +68,8 @@ class CodeJudge:
         self._numbers = itertools.count()
         self.judged = 0
         self.used_languages: set[str] = set()
+        self._proven: set[str] = set()
+        """Languages whose compiler has shown that it compiles what is right."""
         _judges.add(self)
 
     # --- the outside -----------------------------------------------------------------------------------------------
@@ -218,12 +221,34 @@ class CodeJudge:
             found = self._cache.find(key)
             if found is not None:
                 return ReadyProgram(toolchain, found, source), Execution(0), True
-            return self._compile(toolchain, source, seconds, caller, cancellation, key)
+            ready, execution = self._compile(toolchain, source, seconds, caller, cancellation, key)
+        if ready is None:
+            self._prove(toolchain, caller, cancellation)
+        return ready, execution, False
+
+    def _prove(self, toolchain: toolchains.Toolchain, caller: str, cancellation: Cancellation | None) -> None:
+        """Hold no error against a program as long as the compiler refuses its language's own sample too.
+
+        A compiler may fail for reasons of its own: parts of it that the isolation hides, a broken installation.
+        """
+        language = toolchain.language
+        if language.name in self._proven:
+            return
+        key = self._cache.key(*programs.cache_parts(toolchain, language.sample))
+        ready, execution = self._compile(toolchain, language.sample, _PROOF_SECONDS, caller, cancellation, key)
+        if ready is None:
+            raise DependencyError(
+                "The compiler of {language} refuses even a program that is right: {why}. Nothing was judged.",
+                language=language.title, why=execution.stderr.strip()[:500],
+                remedy="Check how it is installed; isolation tier B hides what lies in a private home.",
+            )  # fmt: skip
+        ready.close()
+        self._proven.add(language.name)
 
     def _compile(
         self, toolchain: toolchains.Toolchain, source: str, seconds: float, caller: str,
         cancellation: Cancellation | None, key: str,
-    ) -> tuple[ReadyProgram | None, Execution | None, bool]:  # fmt: skip
+    ) -> tuple[ReadyProgram | None, Execution]:  # fmt: skip
         header_place = self._headers.place_for(toolchain, source) if self.isolation().tier == "A" else None
         with (
             programs.compile_order(toolchain, source, seconds, header_place) as order,
@@ -235,7 +260,7 @@ class CodeJudge:
             if binary is not None:
                 anonymous_files.seal(binary)
                 self._cache.keep(key, binary)
-                return ReadyProgram(toolchain, binary, source), execution, False
+                return ReadyProgram(toolchain, binary, source), execution
             broken = broken_limit(report, order.limits)
             if broken:
                 is_late = broken[0] is Verdict.TIME_LIMIT
@@ -243,7 +268,7 @@ class CodeJudge:
                 execution = replace(execution, code=execution.code or 1, stderr=told, timed_out=is_late)
             elif not execution.stderr:
                 execution = replace(execution, stderr=str(ending(report)))
-        return None, execution, False
+        return None, execution
 
     def _compile_header(self, toolchain: toolchains.Toolchain) -> int | None:
         """For ``PrecompiledHeaders``; whatever keeps it from being made costs its speed and nothing else."""

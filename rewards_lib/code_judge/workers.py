@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import json
 import os
-import selectors
 import socket
 import subprocess
 import sys
@@ -28,6 +27,8 @@ from rewards_lib.code_judge.worker import box
 from rewards_lib.contract import Isolation, Sentence, Tier, sentence
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import places, syscall_filter
+from rewards_lib.executor.pool import machine_tiers
+from rewards_lib.executor.readiness import readable
 from rewards_lib.executor.worker_words import read_words
 from rewards_lib.executor.zygotes import starter
 
@@ -45,8 +46,8 @@ _MOUNTS = (
     "--as-pid-1", "--proc", "/proc", "--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/proc/self/fd/0",
     "/dev/stdin", "--symlink", "/proc/self/fd/1", "/dev/stdout", "--symlink", "/proc/self/fd/2", "/dev/stderr",
     "--dev-bind", "/dev/random", "/dev/random", "--perms", "0777", "--size", str(_BOX_BYTES), "--tmpfs", "/box",
-    "--symlink", "/box", "/tmp",  # noqa: S108 -- inside, it is the program's own folder
 )  # fmt: skip
+_TEMPORARY = "/tmp"  # noqa: S108 -- inside, it is the program's own folder
 _BOOT = (
     "import sys,types,importlib\n"
     "for name,folder in (('rewards_lib',None),('rewards_lib.executor',sys.argv.pop(1)),"
@@ -119,7 +120,7 @@ class Worker:
     def _exchange_hello(self, configuration: bytes) -> dict[str, Any]:
         try:
             self._control.send(configuration)
-            message = self._control.recv(_BIGGEST_PACKET) if _readable([self._control.fileno()], _BOOT_SECONDS) else b""
+            message = self._control.recv(_BIGGEST_PACKET) if readable([self._control.fileno()], _BOOT_SECONDS) else b""
         except OSError:
             message = b""
         if not message:
@@ -172,7 +173,7 @@ class Worker:
                     )
                 except OSError as error:
                     raise WorkerLostError(sentence("{text}", text=str(error))) from None
-            if cancelled is not None and ours.fileno() not in _readable([ours.fileno(), cancelled], None):
+            if cancelled is not None and ours.fileno() not in readable([ours.fileno(), cancelled], None):
                 raise RunCancelledError  # closing our end tells the worker
             message = ours.recv(_BIGGEST_PACKET)
         if not message:
@@ -194,17 +195,6 @@ class Worker:
                 os.rmdir(self._box)
 
 
-def _readable(descriptors: Sequence[int], seconds: float | None) -> set[int]:
-    """Those that can be read, after waiting for the first; empty when the time is over.
-
-    A selector, because ``select`` refuses descriptors from 1024 on, which a busy service has.
-    """
-    with selectors.DefaultSelector() as selector:
-        for descriptor in descriptors:
-            selector.register(descriptor, selectors.EVENT_READ)
-        return {key.fd for key, _ in selector.select(seconds)}
-
-
 def _output_file(undo: contextlib.ExitStack) -> int:
     descriptor = anonymous_files.anonymous_file("output")
     undo.callback(os.close, descriptor)
@@ -223,12 +213,22 @@ def _spawn(plan: WorkerPlan, far: socket.socket) -> subprocess.Popen[bytes]:
         command = places.bubblewrap_command(
             program, plan.readable, command, own_namespace=plan.own_namespace or os.getuid() != 0,
             capabilities=_CAPABILITIES,
-            mounts=(*_MOUNTS, *(("--ro-bind", plan.headers, HEADERS_PLACE) if plan.headers else ())),
+            mounts=_mounts(plan),
         )  # fmt: skip
     return subprocess.Popen(
         command, pass_fds=[far.fileno()], env=places.ENVIRONMENT, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
     )  # fmt: skip
+
+
+def _mounts(plan: WorkerPlan) -> tuple[str, ...]:
+    """What a worker has beside the binds. Where something is bound below /tmp, that cannot lead to the box as well;
+    programs are told of the box by TMPDIR in any case.
+    """
+    bound = {place for path in plan.readable for place in (path, os.path.realpath(path))}
+    free = not any(place.startswith(_TEMPORARY + "/") for place in bound)
+    temporary = ("--symlink", "/box", _TEMPORARY) if free else ()
+    return (*_MOUNTS, *temporary, *(("--ro-bind", plan.headers, HEADERS_PLACE) if plan.headers else ()))
 
 
 def _own_user(plan: WorkerPlan) -> int | None:
@@ -374,7 +374,4 @@ _LIMITS_ALONE = sentence(
 
 def machine_plans() -> tuple[WorkerPlan, ...]:
     """What to try on this machine, best first."""
-    if sys.platform != "linux":
-        return (WorkerPlan("C"),)
-    namespaces = (WorkerPlan("A"), WorkerPlan("A", own_namespace=True))
-    return (*(namespaces if os.getuid() == 0 else namespaces[1:]), WorkerPlan("B"), WorkerPlan("C"))
+    return tuple(WorkerPlan(tier, own_namespace) for tier, own_namespace in machine_tiers())

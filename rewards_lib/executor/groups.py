@@ -96,7 +96,7 @@ class GroupsJob:
 
     def missing(self, entry: Entry, end: RunEnd, logs: str) -> None:
         """Say why a group has no rewards."""
-        duration_ms = self._seconds * 1e3 if end.killed_for == "wall" else 0.0
+        duration_ms = self._seconds * 1e3 if end.killed_for == "wall" else None
         self._add(WorkerReport(entry.size, phase="call", end=end, logs=logs, duration_ms=duration_ms))
 
     def broken(self, entry: Entry, row: Mapping[str, Any] | None, end: RunEnd, logs: str) -> None:
@@ -146,8 +146,9 @@ def _frame(arguments: dict[str, Any]) -> bytes:
         return marshal.dumps(json.loads(json.dumps(arguments)), _MARSHAL_VERSION)
 
 
-def _milliseconds(result: Mapping[str, Any]) -> float:
+def _milliseconds(result: Mapping[str, Any]) -> float | None:
+    """The child's own measurement, doubted like every word of it."""
     duration_ms = result.get("call_ms")
     if isinstance(duration_ms, (int, float)) and math.isfinite(duration_ms) and duration_ms >= 0:
         return float(duration_ms)
-    return 0.0
+    return None

@@ -31,7 +31,7 @@ from rewards_lib.executor.redaction import Redaction
 from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
 from rewards_lib.executor.run_channel import RunChannel
 from rewards_lib.executor.run_queue import RunQueue
-from rewards_lib.executor.standing import StandingWorkers
+from rewards_lib.executor.standing import StandingWorkers, holds
 from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.executor.worker_report import WorkerReport, function_run, read_findings
 from rewards_lib.executor.zygotes import WorkerPlan, WorkerUnavailableError
@@ -210,20 +210,22 @@ class Executor:
         """Call ``package.module:function`` of ours on each item, in a confined child; one ``ItemRun`` each, in order.
 
         An item over its own seconds is killed and the run goes on with the next item; so it does after a crash.
-        When the queue is full every item has a BusyError. ``preload`` names modules to import once in the warm worker.
+        When the queue is full every item has a BusyError. Limits that standing workers do not have are kept by a child
+        that is forked for the run. ``preload`` names modules to import once in the warm worker.
         """
         seconds = [float(item_seconds)] * len(items) if isinstance(item_seconds, (int, float)) else list(item_seconds)
         if len(seconds) != len(items):
             raise ValueError("item_seconds needs one entry for each item")
         plan = builtin_plan()
-        job = ItemsJob(entry, limits=limits or Limits(), preload=preload, stop=self._stop)
+        limits = limits or Limits()
+        job = ItemsJob(entry, limits=limits, preload=preload, stop=self._stop)
         try:
             with self._queue.turn(self._caller, self._stop):
-                if self._standing is not None:
-                    return self._standing.run(entry, items, seconds, preload)
+                if self._standing is not None and holds(limits):
+                    return self._standing.run(entry, items, seconds, preload, self._stop)
                 return job.run(items, seconds, lambda: self._pool.lease(plan))
         except BusyError as error:
-            return [ItemRun(None, error, 0.0) for _ in items]
+            return [ItemRun(None, error) for _ in items]
 
     # --- the rest --------------------------------------------------------------------------------------------------
 

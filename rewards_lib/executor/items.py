@@ -56,17 +56,17 @@ class ItemsJob:
     def missing(self, entry: Entry, end: RunEnd, logs: str) -> None:  # noqa: ARG002 -- the protocol
         """Say why an item has no value."""
         error = self._why(entry.seconds, end)
-        self.done.append(ItemRun(None, error, entry.seconds * 1e3 if end.killed_for == "wall" else 0.0))
+        self.done.append(ItemRun(None, error, entry.seconds * 1e3 if end.killed_for == "wall" else None))
 
     def broken(self, entry: Entry, row: Mapping[str, Any] | None, end: RunEnd, logs: str) -> None:  # noqa: ARG002
         """Say why no item has a value."""
         if isinstance(row, Mapping):
-            self.done.append(ItemRun(None, _raised(row), 0.0))
+            self.done.append(ItemRun(None, _raised(row)))
         elif end.killed_for == "wall":
             late = LimitError("The worker did not get ready in time.", limit="wall")
             self.done.append(ItemRun(None, late, _IMPORT_SECONDS * 1e3))
         else:
-            self.done.append(ItemRun(None, worker_died(), 0.0))
+            self.done.append(ItemRun(None, worker_died()))
 
     def child_over(self, row: Mapping[str, Any], zygote: ZygoteProcess) -> None:
         """Nothing is said at the end."""
@@ -75,7 +75,7 @@ class ItemsJob:
         if end.killed_for == "wall":
             return over_time(seconds)
         if end.killed_for == "stopped":
-            return ExecutionError("The run was stopped.")
+            return stopped()
         if end.killed_for == "result":
             return LimitError(
                 "The result of one completion is larger than {size} bytes.", limit="result",
@@ -93,7 +93,7 @@ def _entries(items: Sequence[Json], seconds: Sequence[float]) -> Iterator[Entry]
 
 def item_run(row: Mapping[str, Any], limits: Limits) -> ItemRun:
     """Read a child's answer to one item."""
-    duration_ms = float(row.get("ms") or 0.0)
+    duration_ms = row.get("ms")  # our own code measured it
     if row.get("memory"):
         error: ExecutionError = LimitError(
             "The completion needed more than {memory_mb} MB.", limit="memory", memory_mb=limits.memory_mb,
@@ -120,6 +120,11 @@ def worker_died() -> ExecutionError:
         "The worker process died on this completion.",
         remedy="Score this completion alone to see why; the others are scored.",
     )
+
+
+def stopped() -> ExecutionError:
+    """The error of an item that nobody wants any more."""
+    return ExecutionError("The run was stopped.")
 
 
 def _raised(raised: Mapping[str, Any]) -> ExecutionError:

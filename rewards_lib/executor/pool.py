@@ -178,9 +178,16 @@ def _joined(reasons: Sequence[Sentence]) -> Sentence:
     return reduce(lambda first, more: sentence("{first}; {more}", first=first, more=more), reasons)
 
 
-def _machine_candidates() -> tuple[WorkerPlan, ...]:
-    """What to try, best first. Real root builds the namespaces itself; where it may not, a user namespace might do."""
+def machine_tiers() -> tuple[tuple[Tier, bool], ...]:
+    """What to try, best first: tiers, and whether in a user namespace of its own.
+
+    Real root builds the namespaces itself; where it may not, a user namespace might do.
+    """
     if sys.platform != "linux":
-        return (WorkerPlan("C"),)
-    namespaces = (WorkerPlan("A"), WorkerPlan("A", own_namespace=True))
-    return (*(namespaces if os.getuid() == 0 else namespaces[1:]), WorkerPlan("B"), WorkerPlan("C"))
+        return (("C", False),)
+    by_root: tuple[tuple[Tier, bool], ...] = (("A", False),) if os.getuid() == 0 else ()
+    return (*by_root, ("A", True), ("B", False), ("C", False))
+
+
+def _machine_candidates() -> tuple[WorkerPlan, ...]:
+    return tuple(WorkerPlan(tier, own_namespace=own_namespace) for tier, own_namespace in machine_tiers())

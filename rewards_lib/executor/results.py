@@ -54,7 +54,8 @@ class FunctionRun:
     """The author's frames only."""
     findings: tuple[Finding, ...] = ()
     """Refusals of the execution policy, and hints."""
-    duration_ms: float = 0.0
+    duration_ms: float | None = None
+    """None where the call was not timed: it never began, or its worker was lost."""
     memory_mb: float | None = None
     """The most memory the run held; None when it is not known."""
     network_calls: tuple[NetworkCall, ...] = ()
@@ -66,4 +67,5 @@ class ItemRun:
 
     value: Any | None
     error: ExecutionError | None
-    duration_ms: float
+    duration_ms: float | None = None
+    """None where the item was not timed."""

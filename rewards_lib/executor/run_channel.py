@@ -22,6 +22,7 @@ from typing import Any, Protocol
 from rewards_lib.executor.feed import Feed
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.printed import STREAMS, Printed
+from rewards_lib.executor.readiness import readable
 from rewards_lib.executor.redaction import NO_SECRETS, Redaction
 from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
@@ -173,9 +174,7 @@ class RunChannel:
 
     def _has_more(self, name: str) -> bool:
         """Whether a pipe of an ended run still holds bytes; left-over writers must not make us wait."""
-        import select
-
-        return bool(select.select([self._ends[name]], [], [], 0)[0])
+        return bool(readable([self._ends[name]], 0))
 
     def _pass_deadline(self) -> bool:
         """Kill at the deadline; False when even the kill's grace is over and the zygote must go."""

@@ -15,13 +15,15 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from typing import Any
 
 from rewards_lib.contract import Json
-from rewards_lib.executor.items import item_run, over_time, worker_died
+from rewards_lib.executor.items import item_run, over_time, stopped, worker_died
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.results import ItemRun
 from rewards_lib.executor.run_channel import RunChannel
+from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
 ENTRY = "rewards_lib.executor.item_loop:answer_items"
@@ -38,6 +40,14 @@ _AHEAD_BYTES = 1 << 16
 Lease = Callable[[], AbstractContextManager[ZygoteProcess]]
 
 
+def holds(limits: Limits) -> bool:
+    """Whether these children have the limits that a run asks for; those of time on the wall are each item's own."""
+    return (
+        replace(limits, wall_seconds=_LIMITS.wall_seconds, cpu_seconds=limits.cpu_seconds or _LIMITS.cpu_seconds)
+        == _LIMITS
+    )
+
+
 class StandingWorkers:
     """A few children that take turns with the runs. Thread-safe."""
 
@@ -47,11 +57,13 @@ class StandingWorkers:
         for worker in self._all:
             self._free.put(worker)
 
-    def run(self, entry: str, items: Sequence[Json], seconds: Sequence[float], preload: Sequence[str]) -> list[ItemRun]:
+    def run(
+        self, entry: str, items: Sequence[Json], seconds: Sequence[float], preload: Sequence[str], stop: StopSwitch
+    ) -> list[ItemRun]:
         """Call the entry on every item; waits for a child that is free."""
         worker = self._free.get()
         try:
-            return worker.run(entry, items, seconds, preload)
+            return worker.run(entry, items, seconds, preload, stop)
         finally:
             self._free.put(worker)
 
@@ -89,19 +101,25 @@ class _StandingWorker:
         self._rest = b""
         """What arrived behind the last whole line."""
 
-    def run(self, entry: str, items: Sequence[Json], seconds: Sequence[float], preload: Sequence[str]) -> list[ItemRun]:
+    def run(
+        self, entry: str, items: Sequence[Json], seconds: Sequence[float], preload: Sequence[str], stop: StopSwitch
+    ) -> list[ItemRun]:
         """Call the entry on the items in order; a worker that was lost while it was idle is replaced first."""
         runs: list[ItemRun] = []
         with self._lock:
             while len(runs) < len(items):
+                if stop.is_pressed:
+                    runs.append(ItemRun(None, stopped()))
+                    continue
                 try:
                     if self._items >= MOST_ITEMS or self._busy_seconds >= MOST_BUSY_SECONDS or self._is_lost():
                         self._end()
                     self._prepare(entry, preload)
-                    runs += self._run_some(entry, items[len(runs) :], seconds[len(runs) :])
+                    with stop.ending(self._interrupt):  # a switch pressed before tells it at once
+                        runs += self._run_some(entry, items[len(runs) :], seconds[len(runs) :])
                 except WorkerUnavailableError:
                     self._end()
-                    runs.append(ItemRun(None, worker_died(), 0.0))
+                    runs.append(ItemRun(None, stopped() if stop.is_pressed else worker_died()))
         return runs
 
     def _run_some(self, entry: str, items: Sequence[Json], seconds: Sequence[float]) -> list[ItemRun]:
@@ -121,9 +139,9 @@ class _StandingWorker:
         for number, limit in zip(range(len(lines)), seconds, strict=False):
             row = self._ask(b"".join(lines) if number == 0 else b"", limit)
             if row is None:
-                overtime = self._channel is not None and self._channel.end.killed_for == "wall"
+                killed_for = self._channel.end.killed_for if self._channel is not None else None
                 self._end()
-                return [*runs, ItemRun(None, over_time(limit) if overtime else worker_died(), limit * 1e3)]
+                return [*runs, _lost(limit, killed_for)]
             self._items += 1
             self._busy_seconds += float(row.get("ms") or 0.0) / 1e3
             runs.append(item_run(row, _LIMITS))
@@ -132,10 +150,18 @@ class _StandingWorker:
                 break
         return runs
 
+    def _interrupt(self) -> None:
+        """End the child that is at work, from the thread of whoever pressed the switch."""
+        channel = self._channel
+        if channel is not None:
+            channel.stop()
+
     def _is_lost(self) -> bool:
-        """Whether a child that should wait has gone: its end of the socket is closed."""
-        if self._socket is None:
+        """Whether a child that should wait has gone, or is going: its end of the socket is closed."""
+        if self._socket is None or self._channel is None:
             return False
+        if self._channel.end.killed_for is not None:  # by a stop that came when the work was done
+            return True
         self._socket.setblocking(False)
         try:
             return self._socket.recv(1, socket.MSG_PEEK) == b""
@@ -217,3 +243,10 @@ class _StandingWorker:
         """End the child."""
         with self._lock:
             self._end()
+
+
+def _lost(seconds: float, killed_for: str | None) -> ItemRun:
+    """What becomes of an item whose child ended without an answer."""
+    if killed_for == "wall":
+        return ItemRun(None, over_time(seconds), seconds * 1e3)
+    return ItemRun(None, stopped() if killed_for == "stopped" else worker_died())

@@ -39,7 +39,7 @@ class WorkerReport:
     network_calls: tuple[NetworkCall, ...] = ()
     findings: tuple[Finding, ...] = ()
     """What is known of the source beforehand."""
-    duration_ms: float = 0.0
+    duration_ms: float | None = None
 
 
 def read_findings(rows: Any) -> tuple[Finding, ...]:

@@ -10,7 +10,6 @@ import array
 import json
 import os
 import queue
-import select
 import socket
 import subprocess
 import sys
@@ -24,7 +23,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewards_lib.contract import Sentence, Tier, sentence
+from rewards_lib.errors import boundary
 from rewards_lib.executor import places, syscall_filter
+from rewards_lib.executor.readiness import readable
 from rewards_lib.executor.worker_words import read_words
 
 _PACKETS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
@@ -91,11 +92,16 @@ class _Starter:
             self._chores.append(weakref.WeakMethod(chore))
 
     def _work(self, jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]]) -> None:
+        next_chores = time.monotonic() + _CHORE_SECONDS
         while True:
-            try:
-                job, result = jobs.get(timeout=_CHORE_SECONDS)
-            except queue.Empty:
+            left = next_chores - time.monotonic()
+            if left <= 0:
                 self._do_chores()
+                next_chores = time.monotonic() + _CHORE_SECONDS
+                continue
+            try:
+                job, result = jobs.get(timeout=left)
+            except queue.Empty:
                 continue
             try:
                 result.set_result(job())
@@ -108,7 +114,8 @@ class _Starter:
             calls = [chore() for chore in self._chores]
         for call in calls:
             if call is not None:
-                call()
+                with boundary(lambda _error: None):  # logged; without this thread no worker could be started again
+                    call()
 
 
 starter = _Starter()
@@ -150,8 +157,8 @@ class ZygoteProcess:
     def _read_hello(self, configuration: bytes) -> dict[str, Any]:
         try:
             self._control.send(configuration)
-            ready, _, _ = select.select([self._control], [], [], _BOOT_SECONDS)
-            message = self._control.recv(_BIGGEST_PACKET) if ready else b""
+            came = readable([self._control.fileno()], _BOOT_SECONDS)
+            message = self._control.recv(_BIGGEST_PACKET) if came else b""
         except OSError as error:
             raise WorkerUnavailableError(self._last_words() or _quoted(str(error))) from None
         if not message:

@@ -41,7 +41,7 @@ class Grade:
     findings: tuple[Finding, ...] = ()
     """Lines to mark in the editor."""
     printed: str = ""
-    duration_ms: float = 0.0
+    duration_ms: float | None = None
     isolation: Isolation | None = None
 
     @property

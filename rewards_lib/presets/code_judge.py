@@ -10,8 +10,8 @@ import math
 from dataclasses import replace
 
 from rewards_lib.code_judge import LANGUAGES
-from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score, sentence
-from rewards_lib.errors import InputError, RewardConsoleError
+from rewards_lib.contract import Completion, Isolation, Json, JsonObject, Sample, Score, sentence
+from rewards_lib.errors import DependencyError, InputError, RewardConsoleError
 from rewards_lib.presets.grading import Missing, read_field
 from rewards_lib.presets.parameters import IGNORE_CASE, field_path, integer, number, option, text, texts
 from rewards_lib.presets.registry import Bilingual, Example, service_preset
@@ -26,6 +26,16 @@ _TESTS = [
 ]
 _SUM = "```python\na, b = map(int, input().split())\nprint(a + b)\n```"
 _ABSOLUTE_SUM = "```python\na, b = map(int, input().split())\nprint(abs(a) + abs(b))\n```"
+
+
+def _confinement() -> Isolation | None:
+    """How the judge confines programs; None where it cannot run any, which each score tells by itself."""
+    from rewards_lib.code_judge.shared import shared_judge
+
+    try:
+        return shared_judge().isolation()
+    except DependencyError:
+        return None
 
 
 @service_preset(
@@ -172,6 +182,7 @@ _ABSOLUTE_SUM = "```python\na, b = map(int, input().split())\nprint(abs(a) + abs
         Example((None,), (_SUM,), None, {"language": "python"}, extra={"tests": []}),
     ),
     time_limit=lambda _params: _LONGEST_SECONDS,
+    confinement=_confinement,
 )  # fmt: skip
 def code_judge(params: JsonObject, sample: Sample, completion: Completion) -> Score:
     """Score the program in the completion by its verdict."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
-from rewards_lib.contract import Completion, Finding, Json, JsonObject, Sample, Score
+from rewards_lib.contract import Completion, Finding, Isolation, Json, JsonObject, Sample, Score
 from rewards_lib.errors import InputError
 
 Language: TypeAlias = Literal["en", "zh"]
@@ -54,6 +54,7 @@ Advise: TypeAlias = Callable[[JsonObject], list[Finding]]
 
 Seconds: TypeAlias = Callable[[JsonObject], float]
 """How long one completion may take under complete parameters."""
+Confinement: TypeAlias = Callable[[], Isolation | None]
 Place: TypeAlias = Literal["worker", "host"]
 """Where a preset runs: in a confined worker without network, or in the console's process because it asks a service."""
 
@@ -133,6 +134,8 @@ class Preset:
     runs_on: Place = "worker"
     time_limit: Seconds | None = None
     """Set where ``time_limit_s`` or the default does not tell."""
+    confinement: Confinement | None = None
+    """How what the completions hold is confined; None where nothing of theirs runs on this machine."""
 
     @property
     def is_group(self) -> bool:
@@ -200,16 +203,17 @@ def preset(
     return register
 
 
-def service_preset(
+def service_preset(  # noqa: PLR0913 -- the keywords of one entry
     *, name: str, label: Bilingual, summary: Bilingual, parameters: Sequence[Parameter], examples: Sequence[Example],
     time_limit: Seconds, check: ParamsCheck | None = None, advise: Advise | None = None,
+    confinement: Confinement | None = None,
 ) -> Callable[[_F], _F]:  # fmt: skip
     """Register the decorated function, which asks a service over the network, as the preset ``name``."""
 
     def register(function: _F) -> _F:
         _PRESETS[name] = Preset(
             name, label, summary, tuple(parameters), tuple(examples), function, None, check, advise, 1, "host",
-            time_limit,
+            time_limit, confinement,
         )  # fmt: skip
         return function
 

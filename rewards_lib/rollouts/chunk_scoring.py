@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rewards_lib.contract import Isolation, JsonObject, MixResult, ScoreState
 from rewards_lib.executor import Executor, Limits
 from rewards_lib.mix import Mix
+from rewards_lib.mix_result import weakest
 from rewards_lib.rollouts.grouping import calls_of
 from rewards_lib.rollouts.rollout import Rollout, payload_of
 from rewards_lib.rollouts.tally import Tally
@@ -68,11 +69,6 @@ class ChunkScorer:
         row = _head(rollout) | {"reward": None, "rules": {rule.name: None for rule in self.mix.rules}}
         row |= {"status": "failure", "error": "The rollout has no completion.", "mix_version": self.version}
         return row | _tail(rollout)
-
-
-def weakest(found: Iterable[Isolation | None]) -> Isolation | None:
-    """The least confined of several runs speaks for them all; None when there is none."""
-    return max((one for one in found if one is not None), key=lambda one: one.tier, default=None)
 
 
 def scored_row(rollout: Rollout, result: MixResult, index: int, functions: Collection[str]) -> JsonObject:

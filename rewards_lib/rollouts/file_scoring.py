@@ -22,7 +22,8 @@ from rewards_lib.contract import Isolation, JsonObject
 from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.executor import Executor, Limits
 from rewards_lib.mix import Mix, mix_version
-from rewards_lib.rollouts.chunk_scoring import ChunkResult, ChunkScorer, weakest
+from rewards_lib.mix_result import weakest
+from rewards_lib.rollouts.chunk_scoring import ChunkResult, ChunkScorer
 from rewards_lib.rollouts.formats.columns import ColumnMap
 from rewards_lib.rollouts.grouping import FIRST_CHUNK, GroupedRollouts
 from rewards_lib.rollouts.journal import Journal, Progress

@@ -5,8 +5,9 @@ import threading
 import pytest
 
 from rewards_lib.contract import write_json
-from rewards_lib.executor import Executor
+from rewards_lib.executor import Executor, Limits
 from rewards_lib.executor.standing import MOST_ITEMS
+from rewards_lib.executor.stopping import StopSwitch
 
 ENTRY = "rewards_lib.presets.worker:score_rules_item"
 
@@ -36,6 +37,35 @@ def test_an_item_over_its_time_is_a_limit_and_the_next_one_is_answered(standing)
     assert late.value is None
     assert late.error.limit == "wall"
     assert fine.value is not None
+
+
+def test_a_stop_ends_the_item_in_progress_and_leaves_the_rest_undone(standing):
+    standing.run_items("time:sleep", [0], item_seconds=20)
+    switch = StopSwitch()
+    threading.Timer(0.3, switch.press).start()
+    runs = standing.stopped_by(switch).run_items("time:sleep", [0, 20, 0], item_seconds=20)
+    assert [str(run.error) for run in runs] == ["None", "The run was stopped.", "The run was stopped."]
+    assert [run.duration_ms is None for run in runs] == [False, True, True]
+    assert standing.run_items("time:sleep", [0], item_seconds=20)[0].error is None
+    again = standing.stopped_by(switch).run_items("time:sleep", [0], item_seconds=20)
+    assert [str(run.error) for run in again] == ["The run was stopped."]
+
+
+def test_a_limit_of_the_run_is_kept(standing):
+    wide, narrow = (
+        standing.run_items("builtins:bytearray", [300 << 20], item_seconds=20, limits=limits)[0].error
+        for limits in [Limits(), Limits(memory_mb=100)]
+    )
+    assert "not JSON serializable" in str(wide)
+    assert (narrow.limit, "100 MB" in str(narrow)) == ("memory", True)
+
+
+def test_a_child_that_died_has_no_duration_but_a_reason(standing):
+    died, fine = standing.run_items("os:_exit", [3], item_seconds=20) + standing.run_items(
+        "math:sqrt", [4], item_seconds=20
+    )
+    assert (died.value, died.duration_ms, "died" in str(died.error)) == (None, None, True)
+    assert (fine.value, fine.duration_ms >= 0) == (2.0, True)
 
 
 def test_what_an_entry_raises_is_the_items_error(standing):
