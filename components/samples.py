@@ -8,18 +8,20 @@ from pathlib import Path
 
 import streamlit as st
 
-from components import drafts, examples, state, undo
+from components import cache, drafts, examples, state, undo
 from components.i18n import _, explain, say
 from components.state import OpenDraft
 from components.theme import plain
-from rewards_lib.contract import JsonObject, Payload, write_json
-from rewards_lib.errors import InputError
+from rewards_lib import datasets
+from rewards_lib.contract import Completion, JsonObject, Payload, write_json
+from rewards_lib.errors import InputError, NotFoundError
 from rewards_lib.payloads import bare, read_payload
 
 SAMPLES, OWN_COMPLETION = "samples", "own_completion"
 """The drafts that keep them over a reload and a restart."""
 MAX_FILE_MB = 20
 MAX_SAMPLES = 500
+_DATASET = "dataset:"
 
 
 def open_samples() -> OpenDraft:
@@ -61,7 +63,13 @@ def sample_chooser(*, key: str, visible_pages: int = 5) -> None:
         state.sample_number.set(chosen)
         state.selected_completion.clear()
         st.rerun()
-    options = {"example": _("The mathematics example"), "file": _("From a file …"), "paste": _("Paste or edit one …")}
+    kept = {
+        f"{_DATASET}{one.name}": _("Data set {name}", name=one.name) for one in datasets.list_datasets(cache.store())
+    }
+    options = {
+        "example": _("The mathematics example"), **kept, "file": _("From a file …"),
+        "paste": _("Paste or edit one …"),
+    }  # fmt: skip
     action = st.menu_button(
         _("Samples"),
         list(options),
@@ -73,10 +81,24 @@ def sample_chooser(*, key: str, visible_pages: int = 5) -> None:
     if action == "example":
         load(None, _("The samples of the mathematics example are looked at now."))
         st.rerun()
+    elif action in kept:
+        _load_dataset(action.removeprefix(_DATASET))
+        st.rerun()
     elif action == "file":
         _file_dialog()
     elif action == "paste":
         edit_dialog()
+
+
+def _load_dataset(name: str) -> None:
+    """Look at the prompts of a kept data set: they have no completions, so each begins with the empty one."""
+    try:
+        prompts = datasets.read_samples(cache.store(), name, most=MAX_SAMPLES)
+    except NotFoundError as error:  # removed in another tab since the menu was drawn
+        st.toast(explain(error), icon=":material/error:")
+        return
+    told = _("The prompts of {name} are looked at now, each with an empty completion; try your own below.", name=name)
+    load([Payload(prompt, (Completion(""),)) for prompt in prompts], told)
 
 
 def load(samples: list[Payload] | None, told: str) -> None:

@@ -55,7 +55,7 @@ ROOMS: dict[str, set[str]] = {
         "function_sources",
         "store",
     },
-    "datasets": {"rollouts", "store"},
+    "datasets": {"rollouts", "store", "extraction"},
     "cli_datasets": {"cli_options", "cli_output", "datasets", "rollouts"},
     "cli_output": set(),
     "cli_code_judge": {"cli_options", "cli_output", "code_judge"},

@@ -14,6 +14,7 @@ from typing import Any
 from rewards_lib.contract import JsonObject
 from rewards_lib.datasets.checking import find_problem
 from rewards_lib.errors import InputError
+from rewards_lib.extraction import last_box
 from rewards_lib.rollouts.rollout import BadRow
 from rewards_lib.rollouts.rows import Row
 
@@ -23,7 +24,6 @@ ANSWERS = (
     "solution", "extra_info.answer",
 )  # fmt: skip
 _FINAL = re.compile(r"####\s*(.+?)\s*$")
-_BOX = "\\boxed{"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,7 @@ def final_answer(text: str) -> str | None:
     lines = [match.group(1) for line in text.splitlines() if (match := _FINAL.search(line))]
     if lines:
         return lines[-1]
-    start = text.rfind(_BOX)
-    depth = 1
-    for place in range(start + len(_BOX), len(text)) if start >= 0 else ():
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        if depth == 0:
-            return text[start + len(_BOX) : place]
-    return None
+    return last_box(text).text
 
 
 def _has_final(text: str) -> bool:

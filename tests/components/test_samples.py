@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from components import cache
 from components.samples import read_samples
+from rewards_lib.datasets import save_dataset
 
 SAMPLE = {"messages": [{"role": "user", "content": "3+4?"}], "extra": {"answer": "7"}}
 PAYLOAD = {"sample": SAMPLE, "completions": ["7", "8"]}
@@ -42,3 +45,21 @@ def test_a_file_that_holds_no_sample_gives_none_and_says_why(data):
     samples, refused = read_samples(data, name="file.bin")
     assert samples == []
     assert refused
+
+
+def test_the_prompts_of_a_kept_data_set_can_be_tried_with_completions_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("REWARD_CONSOLE_HOME", str(tmp_path))
+    cache.store.clear()
+    rows = [(1, {"messages": [{"role": "user", "content": "3+4?"}], "extra": {"answer": "7"}})]
+    save_dataset(cache.store(), "sums", rows)
+
+    def page():
+        from components import samples
+
+        samples._load_dataset("sums")
+        [only] = samples.all_samples()
+        assert only.sample.extra["answer"] == "7"
+        assert [completion.text for completion in only.completions] == [""]
+
+    assert not AppTest.from_function(page).run().exception
+    cache.store.clear()
