@@ -25,8 +25,8 @@ def verdict(opened: Opened, leaking: int) -> None:
     }  # fmt: skip
     flat = opened.summary["zero_variance"]
     lost = _(
-        "In {flat} of {count} groups all completions earn the same and teach nothing: {right} are always right, "
-        "{wrong} always wrong.",
+        "In {flat} of {count} groups all completions earn the same and teach nothing: all right in {right}, all wrong "
+        "in {wrong}.",
         flat=flat["all_right"] + flat["all_wrong"], count=len(opened.groups.sizes), right=flat["all_right"],
         wrong=flat["all_wrong"],
     )  # fmt: skip

@@ -6,7 +6,6 @@ harmless count has proved that their number is limited.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -15,11 +14,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rewards_lib.code_judge.worker import child
+from rewards_lib.executor.worker import selftest
 from rewards_lib.executor.worker.refusals import Words, sentence
 
 if TYPE_CHECKING:
     from rewards_lib.code_judge.worker.launcher import Launcher
 
+_SECONDS = 20
 _FEW, _MORE = 6, 12
 """A limit on processes, and how many are tried against it: each only waits a moment."""
 
@@ -33,14 +34,7 @@ def run(launcher: Launcher) -> tuple[list[list[Any]], bool]:
 
 
 def _failures() -> list[Any]:
-    possible = []
-    for what, attempt in _tries():
-        try:
-            attempt()
-        except OSError:
-            continue
-        possible.append(what.to_json())
-    return possible
+    return selftest.failures(_tries())
 
 
 def _tries() -> list[tuple[Words, Callable[[], object]]]:
@@ -91,29 +85,8 @@ def _count_processes() -> list[Any]:
 
 
 def _in_child(launcher: Launcher, task: Callable[[], list[Any]], kind: str) -> list[Any]:
-    """Fork, confine as a program, do the task, and return what it found; a child that dies is a failure too."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            child.confine_program(launcher, _request(kind), 0)
-            os.write(writing, json.dumps(task()).encode())
-        except BaseException as error:
-            words = sentence("not be confined: {error}", error=str(error))
-            os.write(writing, json.dumps([words.to_json()]).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    signal.alarm(20)
-    with os.fdopen(reading, "rb") as pipe:
-        report = pipe.read()
-    signal.alarm(0)
-    os.waitpid(pid, 0)
-    try:
-        found: list[Any] = json.loads(report)
-    except ValueError:
-        return [sentence("not finish the self-test").to_json()]
-    return found
+    """Do the task confined as a program, and return what it found."""
+    return selftest.run_in_child(lambda: child.confine_program(launcher, _request(kind), 0), task, seconds=_SECONDS)
 
 
 def _request(kind: str) -> dict[str, Any]:

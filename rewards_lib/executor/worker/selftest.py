@@ -9,7 +9,7 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .refusals import Words, sentence
@@ -51,40 +51,45 @@ TRIES: list[tuple[Words, Callable[[], object]]] = [
 """Each must fail with OSError."""
 
 
-def failures() -> list[Words]:
-    """List what a confined process could do although it must not. Call it in a confined child only."""
+Tries = Sequence[tuple[Words, Callable[[], object]]]
+
+
+def failures(tries: Tries = TRIES) -> list[list[Any]]:
+    """List, as JSON, what a confined process could do although it must not. Call it in a confined child only."""
     possible = []
-    for what, attempt in TRIES:
+    for what, attempt in tries:
         try:
             attempt()
         except OSError:
             continue
-        possible.append(what)
+        possible.append(what.to_json())
     return possible
 
 
-def run_in_child(confine: Callable[[], None]) -> list[list[Any]]:
-    """Fork, confine, try everything, and return the failures as JSON; a child that dies is a failure too."""
+def run_in_child(
+    confine: Callable[[], None], task: Callable[[], list[Any]] = failures, *, seconds: int = 10
+) -> list[Any]:
+    """Fork, confine, do the task, and return what it found; a child that dies is a failure too."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reading)
             confine()
-            os.write(writing, json.dumps([what.to_json() for what in failures()]).encode())
+            os.write(writing, json.dumps(task()).encode())
         except BaseException as error:
             words = sentence("not be confined: {error}", error=str(error))
             os.write(writing, json.dumps([words.to_json()]).encode())
         finally:
             os._exit(0)
     os.close(writing)
-    signal.alarm(10)
+    signal.alarm(seconds)
     with os.fdopen(reading, "rb") as pipe:
         report = pipe.read()
     signal.alarm(0)
     os.waitpid(child, 0)
     try:
-        found: list[list[Any]] = json.loads(report)
+        found: list[Any] = json.loads(report)
     except ValueError:
         return [sentence("not finish the self-test").to_json()]
     return found
