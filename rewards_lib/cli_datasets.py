@@ -36,6 +36,7 @@ def _dataset(options: argparse.Namespace) -> int:
     from rewards_lib.datasets import check_dataset, convert
     from rewards_lib.rollouts.rollout import BadRow
     from rewards_lib.rollouts.rows import read_rows
+    from rewards_lib.whole_files import write_whole
 
     if not options.file.is_file():
         raise InputError("There is no file {path}.", path=str(options.file))
@@ -47,8 +48,8 @@ def _dataset(options: argparse.Namespace) -> int:
     else:
         converted = list(convert(rows, _plan(options)))
         report = check_dataset(converted, name=options.out.name)
-        lines = [write_json(row[1]) + "\n" for row in converted if not isinstance(row, BadRow)]
-        options.out.write_text("".join(lines), encoding="utf-8")
+        with write_whole(options.out) as file:
+            file.writelines(write_json(row[1]).encode() + b"\n" for row in converted if not isinstance(row, BadRow))
     result = report.to_json()
     print_result(result)
     print_next(f"keep it under Data sets on {CONSOLE_URL}/rollouts")

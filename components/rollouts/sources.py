@@ -21,6 +21,7 @@ from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.host_files import path_on_host
 from rewards_lib.rollouts import FORMATS, ColumnMap, RolloutFile, open_rollouts
 from rewards_lib.rollouts.survey import Survey, columns_of, survey
+from rewards_lib.whole_files import write_whole
 
 MAX_MB = 2000
 EXAMPLE = "arithmetic.jsonl"
@@ -69,9 +70,8 @@ def keep_upload(name: str, data: bytes | memoryview) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / (Path(name).name[-80:] or "rollouts")
     if not path.exists():
-        fresh = path.with_name(path.name + ".new")
-        fresh.write_bytes(data)
-        fresh.replace(path)
+        with write_whole(path) as file:
+            file.write(data)
     return path
 
 

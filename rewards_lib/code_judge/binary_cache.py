@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rewards_lib.code_judge import anonymous_files
+from rewards_lib.whole_files import write_whole
 
 MOST_BYTES = 1 << 30
 
@@ -75,9 +75,8 @@ class BinaryCache:
         place = self._place(key)
         with contextlib.suppress(OSError):
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+            with write_whole(place, mode=0o600) as file:
                 file.write(content)
-            os.replace(file.name, place)
             self._grow(len(content))
 
     def _place(self, key: str) -> Path:

@@ -11,7 +11,6 @@ import hashlib
 import http.client
 import json
 import ssl
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -25,6 +24,7 @@ from rewards_lib.code_judge.test_lists import read_tests
 from rewards_lib.code_judge.verdicts import TestCase
 from rewards_lib.errors import InputError, RewardConsoleError, UpstreamError
 from rewards_lib.executor.allow_list import WEB_PORTS, AllowList, HostNotReachedError, connect, spell
+from rewards_lib.whole_files import write_whole
 
 MOST_BYTES = 64 << 20
 MOST_KEPT_BYTES = 2 << 30
@@ -196,9 +196,8 @@ class TestFetcher:
         with contextlib.suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             for suffix, content in ((".json", answer.body), (".facts", json.dumps(facts).encode())):
-                with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
+                with write_whole(place.with_suffix(suffix), mode=0o600) as file:
                     file.write(content)
-                Path(file.name).replace(place.with_suffix(suffix))
             self._make_room()
 
     def _make_room(self) -> None:

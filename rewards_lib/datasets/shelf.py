@@ -20,6 +20,7 @@ from rewards_lib.errors import InputError, NotFoundError
 from rewards_lib.rollouts.rollout import BadRow
 from rewards_lib.rollouts.rows import Row
 from rewards_lib.store import Store
+from rewards_lib.whole_files import write_whole
 
 _NAME = re.compile(r"\w[\w.-]{0,79}")
 
@@ -45,17 +46,15 @@ def save_dataset(store: Store, name: str, rows: Iterable[Row | BadRow]) -> Store
         raise InputError("{name} is not a usable name.", name=repr(name), remedy="Use letters, digits, _ - and dots.")
     folder = datasets_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    path, fresh = folder / f"{name}.jsonl", folder / f"{name}.jsonl.new"
+    path = folder / f"{name}.jsonl"
     count = 0
-    with fresh.open("w", encoding="utf-8") as file:
+    with write_whole(path) as file:
         for row in rows:
             if not isinstance(row, BadRow):
-                file.write(write_json(row[1]) + "\n")
+                file.write(write_json(row[1]).encode() + b"\n")
                 count += 1
-    if not count:
-        fresh.unlink()
-        raise InputError("The data set has no row that can be used.")
-    fresh.replace(path)
+        if not count:
+            raise InputError("The data set has no row that can be used.")
     item = store.put_item("dataset", name, {"rows": count})
     return StoredDataset(name, path, count, item.saved_at)
 

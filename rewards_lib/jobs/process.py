@@ -27,6 +27,7 @@ from rewards_lib.rollouts.recorded_rewards import write_recorded
 from rewards_lib.rollouts.scored_file import open_scored
 from rewards_lib.rollouts.tally import Tally
 from rewards_lib.scoring import fixed_functions
+from rewards_lib.whole_files import write_whole
 
 REQUEST, LOCK, SCORED, ATTACK = "request.json", "lock", "scored.jsonl", "attack.json"
 _TELL_SECONDS = 0.2
@@ -121,9 +122,8 @@ def _attack(request: JobRequest, folder: Path) -> JsonObject:
             request.mix, file, resolve=fixed_functions(request.functions), executor=executor,
             options=AttackOptions(samples=request.samples),
         )  # fmt: skip
-    fresh = folder / (ATTACK + ".new")
-    fresh.write_text(json.dumps(found), encoding="utf-8")
-    fresh.replace(folder / ATTACK)
+    with write_whole(folder / ATTACK) as answer:
+        answer.write(json.dumps(found).encode())
     return {key: found[key] for key in ("status", "error", "groups")}
 
 

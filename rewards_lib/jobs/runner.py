@@ -25,6 +25,7 @@ from rewards_lib.jobs.job import Job, JobRequest, unpack_sentence
 from rewards_lib.jobs.process import LOCK, REQUEST
 from rewards_lib.rollouts.journal import read_progress
 from rewards_lib.store import Store
+from rewards_lib.whole_files import write_whole
 
 _PROJECT_FOLDER = Path(__file__).resolve().parents[2]
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from rewards_lib.jobs import process; process.main()"
@@ -138,7 +139,8 @@ class JobRunner:
 
     def _launch(self, job: Job) -> Job:
         job = replace(job, started_at=datetime.now(UTC), started_done=job.done)
-        (job.folder / REQUEST).write_text(json.dumps(job.request.to_json()), encoding="utf-8")
+        with write_whole(job.folder / REQUEST) as file:
+            file.write(json.dumps(job.request.to_json()).encode())
         self._keep(job)
         with (job.folder / "log").open("ab") as log:
             process = subprocess.Popen(

@@ -14,6 +14,7 @@ from typing import IO
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts.tally import Tally
+from rewards_lib.whole_files import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +77,17 @@ class Journal:
 
     def start(self, run: JsonObject, progress: Progress | None) -> None:
         """Open the journal, with the earlier run's progress where one goes on; at no moment is that progress lost."""
-        fresh = self.path.with_name(self.path.name + ".new")
-        self._file = fresh.open("wb")
-        self._append({"run": run})
-        if progress is not None:
-            self.add(progress)
-        fresh.replace(self.path)
+        with write_whole(self.path) as file:
+            file.writelines(map(_line, [{"run": run}] + ([] if progress is None else [_chunks_row(progress)])))
+        self._file = self.path.open("ab")
 
     def add(self, progress: Progress) -> None:
         """Note that the output is whole up to here."""
-        self._append({"chunks": progress.chunks, "size": progress.size, "tally": progress.tally.to_json()})
+        if self._file is None:
+            raise ValueError("the journal is not open")
+        self._file.write(_line(_chunks_row(progress)))
+        self._file.flush()
+        os.fsync(self._file.fileno())
 
     def close(self, *, complete: bool) -> None:
         """Close the journal; a complete run leaves none behind."""
@@ -94,12 +96,13 @@ class Journal:
         if complete:
             self.path.unlink(missing_ok=True)
 
-    def _append(self, row: JsonObject) -> None:
-        if self._file is None:
-            raise ValueError("the journal is not open")
-        self._file.write(json.dumps(row).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+
+def _chunks_row(progress: Progress) -> JsonObject:
+    return {"chunks": progress.chunks, "size": progress.size, "tally": progress.tally.to_json()}
+
+
+def _line(row: JsonObject) -> bytes:
+    return json.dumps(row).encode() + b"\n"
 
 
 def _read(line: bytes) -> JsonObject | None:

@@ -10,11 +10,13 @@ import gzip
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 from rewards_lib.errors import InputError
+from rewards_lib.whole_files import write_whole
 
 _PARQUET_ROWS = 8192
 _JSON_COLUMNS = ("sample", "completion", "metrics", "recorded", "meta")
@@ -69,15 +71,12 @@ class GrowingOutput:
         self.close()
         if self.growing == self.out:
             return
-        lines, whole = self.growing, self.out.with_name(self.out.name + ".whole")
-        ordered = self.out.with_name(self.out.name + ".ordered")
-        if reorder is not None:
-            with lines.open("rb") as source, ordered.open("wb") as target:
-                reorder(source, target)
-            lines = ordered
-        _FORMS[self.kind](lines, whole)
-        whole.replace(self.out)
-        ordered.unlink(missing_ok=True)
+        with self.growing.open("rb") as lines, tempfile.TemporaryFile(dir=self.out.parent) as ordered:
+            if reorder is not None:
+                reorder(lines, ordered)
+                ordered.seek(0)
+            with write_whole(self.out) as whole:
+                _FORMS[self.kind](lines if reorder is None else ordered, whole)
 
     def discard_growing(self) -> None:
         """Remove the growing file where the finished one stands beside it."""
@@ -90,45 +89,40 @@ class GrowingOutput:
         return self._file
 
 
-def _write_gzip(lines: Path, target: Path) -> None:
+def _write_gzip(lines: IO[bytes], target: IO[bytes]) -> None:
     # No name and no time in the header: the same lines give the same bytes.
-    with (
-        lines.open("rb") as source,
-        target.open("wb") as raw,
-        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed,
-    ):
-        shutil.copyfileobj(source, packed)
+    with gzip.GzipFile(filename="", mode="wb", fileobj=target, mtime=0) as packed:
+        shutil.copyfileobj(lines, packed)
 
 
-def _write_jsonl(lines: Path, target: Path) -> None:
-    shutil.copyfile(lines, target)
+def _write_jsonl(lines: IO[bytes], target: IO[bytes]) -> None:
+    shutil.copyfileobj(lines, target)
 
 
-def _write_parquet(lines: Path, target: Path) -> None:
+def _write_parquet(lines: IO[bytes], target: IO[bytes]) -> None:
     """Write the lines as parquet: rules as columns ``rules.NAME``, what has no fixed shape as JSON text."""
     import pyarrow
     import pyarrow.parquet
 
-    with lines.open("rb") as file:
-        first = json.loads(file.readline())
-        names = list(first["rules"])
-        text, number = pyarrow.string(), pyarrow.float64()
-        schema = pyarrow.schema(
-            [("line", pyarrow.int64()), ("id", text), ("group", text), ("reward", number)]
-            + [(f"rules.{name}", number) for name in names]
-            + [("status", text), ("error", text), ("mix_version", text)]
-            + [(name, text) for name in _JSON_COLUMNS]
-        )
-        file.seek(0)
-        with pyarrow.parquet.ParquetWriter(target, schema) as writer:
-            rows: list[dict[str, Any]] = []
-            for line in file:
-                rows.append(_parquet_row(json.loads(line), names))
-                if len(rows) == _PARQUET_ROWS:
-                    writer.write_table(pyarrow.Table.from_pylist(rows, schema))
-                    rows = []
-            if rows:
+    first = json.loads(lines.readline())
+    names = list(first["rules"])
+    text, number = pyarrow.string(), pyarrow.float64()
+    schema = pyarrow.schema(
+        [("line", pyarrow.int64()), ("id", text), ("group", text), ("reward", number)]
+        + [(f"rules.{name}", number) for name in names]
+        + [("status", text), ("error", text), ("mix_version", text)]
+        + [(name, text) for name in _JSON_COLUMNS]
+    )
+    lines.seek(0)
+    with pyarrow.parquet.ParquetWriter(target, schema) as writer:
+        rows: list[dict[str, Any]] = []
+        for line in lines:
+            rows.append(_parquet_row(json.loads(line), names))
+            if len(rows) == _PARQUET_ROWS:
                 writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+                rows = []
+        if rows:
+            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
 
 
 def _parquet_row(row: dict[str, Any], names: list[str]) -> dict[str, Any]:
@@ -138,6 +132,6 @@ def _parquet_row(row: dict[str, Any], names: list[str]) -> dict[str, Any]:
     return flat | rules | shaped
 
 
-_FORMS: dict[str, Callable[[Path, Path], None]] = {
+_FORMS: dict[str, Callable[[IO[bytes], IO[bytes]], None]] = {
     "jsonl": _write_jsonl, "gzip": _write_gzip, "parquet": _write_parquet,
 }  # fmt: skip

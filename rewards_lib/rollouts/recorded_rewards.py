@@ -12,6 +12,7 @@ from rewards_lib.errors import InputError
 from rewards_lib.rollouts.chunk_scoring import recorded_row, write_line
 from rewards_lib.rollouts.reading import RolloutFile
 from rewards_lib.rollouts.rollout import BadRow
+from rewards_lib.whole_files import write_whole
 
 _MOST_SHOWN = 20
 
@@ -21,8 +22,7 @@ def write_recorded(file: RolloutFile, out: Path) -> JsonObject:
     rollouts = scored = bad_rows = 0
     first_bad: list[JsonObject] = []
     groups: set[str] = set()
-    fresh = out.with_name(out.name + ".new")
-    with fresh.open("w", encoding="utf-8") as lines:
+    with write_whole(out) as lines:
         for entry in file:
             if isinstance(entry, BadRow):
                 bad_rows += 1
@@ -31,10 +31,9 @@ def write_recorded(file: RolloutFile, out: Path) -> JsonObject:
             rollouts += 1
             scored += entry.recorded is not None and entry.recorded.reward is not None
             groups.add(entry.group)
-            lines.write(write_line(recorded_row(entry)))
-    if not rollouts:
-        raise InputError("None of the {count} rows is a rollout.", where=file.path.name, count=bad_rows)
-    fresh.replace(out)
+            lines.write(write_line(recorded_row(entry)).encode())
+        if not rollouts:
+            raise InputError("None of the {count} rows is a rollout.", where=file.path.name, count=bad_rows)
     return {
         "status": "success", "error": "", "format": file.format.name, "grouped_by": file.format.group_by,
         "rollouts": rollouts, "groups": len(groups), "scored": scored, "unscored": rollouts - scored,

@@ -6,6 +6,7 @@ rollout of the file, in every column and for ``read``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from array import array
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from rewards_lib.rollouts.formats import FORMATS
 from rewards_lib.rollouts.reward_table import RewardTable, build_table
 from rewards_lib.rollouts.rollout import BadRow, Rollout
 from rewards_lib.strict_json import read_json
+from rewards_lib.whole_files import write_whole
 
 if TYPE_CHECKING:
     from rewards_lib.rollouts.reward_table import Places
@@ -127,14 +129,8 @@ def _keep_columns(scored: ScoredFile, state: list[int]) -> None:
         **{f"rule_{place}": column for place, column in enumerate(table.rules.values())},
         **{f"metric_{place}": column for place, column in enumerate(table.metrics.values())},
     }  # fmt: skip
-    target = columns_path(scored.path)
-    fresh = target.with_name(target.name + ".new")
-    try:
-        with fresh.open("wb") as file:
-            np.savez(file, **columns)  # type: ignore[arg-type]
-        fresh.replace(target)
-    except OSError:
-        return
+    with contextlib.suppress(OSError), write_whole(columns_path(scored.path)) as file:
+        np.savez(file, **columns)  # type: ignore[arg-type]
 
 
 def _kept_columns(path: Path) -> ScoredFile | None:

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from rewards_lib.contract import write_json
 from rewards_lib.serving.settings import ServiceSettings, service_folder
+from rewards_lib.whole_files import write_whole
 
 FILE_NAME = "service.json"
 START_LOG = "start.log"
@@ -49,7 +50,8 @@ def announced(settings: ServiceSettings) -> Iterator[None]:
     path = settings.folder / FILE_NAME
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     own = Whereabouts(os.getpid(), settings.host, settings.port, datetime.now(UTC).isoformat(timespec="seconds"))
-    path.write_text(write_json(asdict(own)), encoding="utf-8")
+    with write_whole(path) as file:
+        file.write(write_json(asdict(own)).encode())
     try:
         yield
     finally:

@@ -11,7 +11,6 @@ import fcntl
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from rewards_lib.data_directory import data_directory
 from rewards_lib.errors import InputError, NotFoundError, StoreError
+from rewards_lib.whole_files import write_whole
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -85,9 +85,8 @@ class SecretStore:
         return {str(name): str(token) for name, token in found.items()} if isinstance(found, dict) else {}
 
     def _write(self, values: dict[str, str]) -> None:
-        beside = self._folder / f"{VALUES_FILE}.{secrets.token_hex(4)}"
-        self._create(beside, json.dumps(values, indent=1).encode())
-        os.replace(beside, self._folder / VALUES_FILE)
+        with write_whole(self._folder / VALUES_FILE, mode=_OWNER_ONLY) as file:
+            file.write(json.dumps(values, indent=1).encode())
 
     def _cipher(self) -> Fernet:
         """The cipher of this folder, its key made at the first use; of two who make one, the first one's counts."""
@@ -96,25 +95,11 @@ class SecretStore:
         path = self._folder / KEY_FILE
         try:
             if not path.exists():
-                beside = self._folder / f"{KEY_FILE}.{secrets.token_hex(4)}"
-                self._create(beside, Fernet.generate_key())
-                try:
-                    os.link(beside, path)  # unlike a rename it never replaces the key of somebody else
-                except FileExistsError:
-                    pass
-                finally:
-                    beside.unlink()
+                with write_whole(path, mode=_OWNER_ONLY, replaces=False) as file:
+                    file.write(Fernet.generate_key())
             return Fernet(path.read_bytes())
         except (OSError, ValueError) as error:
             raise StoreError("The key {file} cannot be used: {why}.", file=str(path), why=str(error)) from None
-
-    @staticmethod
-    def _create(path: Path, data: bytes) -> None:
-        """Write a new file that was never anybody else's to read."""
-        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
