@@ -13,7 +13,7 @@ import streamlit as st
 from components import state
 from components.i18n import _, say
 from components.theme import plain
-from rewards_lib.agentic import SYSTEMS, Generation, Order, Policy, SimulationSettings, settings_of
+from rewards_lib.agentic import MOST_WORKERS, SYSTEMS, Generation, Order, Policy, SimulationSettings, settings_of
 
 OWN = "own"
 
@@ -80,6 +80,9 @@ def _rule(settings: SimulationSettings) -> SimulationSettings:
         changes["max_staleness"] = _whole(
             _("Staleness limit, versions"), settings.max_staleness, "max_staleness", 0, 50
         )
+        changes["max_concurrent"] = _whole(
+            _("Under way at once, groups"), settings.max_concurrent, "max_concurrent", 1, MOST_WORKERS
+        )
     if policy is Policy.THRESHOLD:
         changes["staleness_threshold"] = _decimal(
             _("Threshold"), settings.staleness_threshold, "threshold", 0.0, 5.0, 0.1
@@ -117,7 +120,7 @@ def _work(settings: SimulationSettings) -> SimulationSettings:
     generation = settings.generation
     left, right = st.columns(2, gap="small")
     with left:
-        workers = _whole(_("Workers"), settings.workers, "workers", 1, 512)
+        workers = _whole(_("Workers"), settings.workers, "workers", 1, MOST_WORKERS)
         batch = _whole(_("Groups a batch"), settings.batch, "batch", 1, 512)
         train = _decimal(_("Training step, s"), settings.train_seconds, "train", 0.1, 10_000.0, 1.0)
         median = _decimal(_("Rollout, median s"), generation.median_seconds, "median", 0.1, 10_000.0, 1.0)

@@ -15,7 +15,7 @@ from rewards_lib.agentic.loss_aggregation import LossMode, aggregate_loss
 from rewards_lib.agentic.masks import build_loss_mask, mask_from_labels, shift_mask_for_clm
 from rewards_lib.agentic.rollout_buffer import AsyncRolloutBuffer, BufferClosedError, BufferCounts, Versioned
 from rewards_lib.agentic.simulator.admission import areal_capacity, verl_new_rollouts
-from rewards_lib.agentic.simulator.settings import Generation, Order, Policy, SimulationSettings
+from rewards_lib.agentic.simulator.settings import MOST_WORKERS, Generation, Order, Policy, SimulationSettings
 from rewards_lib.agentic.simulator.simulation import Fate, Group, Phase, SimulatedRun, simulate
 from rewards_lib.agentic.simulator.summary import Comparison, SimulationSummary, compare_with_synchronous, summarise
 from rewards_lib.agentic.simulator.systems import SYSTEMS, System, settings_of
@@ -36,6 +36,7 @@ from rewards_lib.agentic.trajectories.traps import find_group_traps, find_traps
 __all__ = [
     "ALGORITHMS",
     "BUILT_IN",
+    "MOST_WORKERS",
     "SYSTEMS",
     "WRITTEN",
     "Algorithm",

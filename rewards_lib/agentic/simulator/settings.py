@@ -11,6 +11,9 @@ from enum import StrEnum
 
 from rewards_lib.errors import InputError
 
+MOST_WORKERS = 512
+"""A worker generates one group at a time, so that so many groups at once are no limit."""
+
 
 class Policy(StrEnum):
     """What keeps workers from running too far ahead of the trainer."""
@@ -68,8 +71,8 @@ class SimulationSettings:
     order: Order = Order.AS_STARTED
     max_staleness: int = 2
     """Versions, under ``capacity`` and ``discard``."""
-    max_concurrent: int = 1024
-    """Groups generated at once, under ``capacity``."""
+    max_concurrent: int = MOST_WORKERS
+    """Groups generated at once, under ``capacity`` and ``discard``."""
     queue_capacity: int = 64
     """Groups in the buffer, under ``drop_oldest`` and ``discard``."""
     staleness_threshold: float = 0.5
@@ -96,8 +99,8 @@ class SimulationSettings:
 
 
 _COUNTS = {
-    "workers": (1, 512), "group_size": (1, 64), "batch": (1, 512), "steps": (1, 1000), "max_staleness": (0, 1000),
-    "max_concurrent": (1, 100_000), "queue_capacity": (1, 100_000), "sync_steps": (1, 100), "seed": (0, 2**32 - 1),
+    "workers": (1, MOST_WORKERS), "group_size": (1, 64), "batch": (1, 512), "steps": (1, 1000),
+    "max_staleness": (0, 1000), "max_concurrent": (1, MOST_WORKERS), "queue_capacity": (1, 100_000), "sync_steps": (1, 100), "seed": (0, 2**32 - 1),
 }  # fmt: skip
 _SECONDS = {"train_seconds": (0.01, 1e6), "sync_seconds": (0.0, 1e6), "staleness_threshold": (0.0, 100.0)}
 _GENERATION = {

@@ -156,7 +156,8 @@ class _Simulation:
         if policy is Policy.THRESHOLD:
             return self._allowance > 0
         if policy is Policy.DISCARD:
-            return len(self._queue) + len(self._running) < settings.queue_capacity
+            running = len(self._running)
+            return running < settings.max_concurrent and len(self._queue) + running < settings.queue_capacity
         return True
 
     def _new_allowance(self) -> int:

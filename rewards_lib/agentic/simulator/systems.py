@@ -1,93 +1,134 @@
 """Asynchronous trainers by name: which of the simulated rules each follows, and with which defaults.
 
-Defaults were compared with the system's own configuration for verl 0.9.1 (all four), AReaL (0) and prime-rl (8); those
-of the others are as their documentation describes them and may have moved since. The source stands beside each.
+Every number was read in the version named beside it (``source``); a later version may have moved. What a system does
+not fix (times, workers, sizes, and a buffer where no limit was found) stays the visitor's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rewards_lib.agentic.simulator.settings import Order, Policy, SimulationSettings
+from rewards_lib.agentic.simulator.settings import MOST_WORKERS, Order, Policy, SimulationSettings
 from rewards_lib.contract import Sentence, sentence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class System:
     """One trainer's way of staying near its own policy."""
 
     name: str
-    settings: Mapping[str, Any]
-    """Fields of ``SimulationSettings`` that its defaults fix; all others are the visitor's."""
+    policy: Policy
     knobs: Sentence
-    """The names of these fields in its configuration, with their defaults."""
+    """What its configuration calls the fields below, with their defaults."""
     source: str
+    """Project, version or commit, and the files that were read."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of ``SimulationSettings`` that its defaults fix."""
+    order: Order = Order.AS_FINISHED
+    pauses_for_update: bool = True
+    """Whether a weight update pauses running generations rather than wait for them."""
+    batches_under_way: int | None = None
+    """How many batches of groups are generated at once at most; None where it depends on the machines."""
+    buffered_rollouts: int | None = None
+    """What its buffer holds, in rollouts; None where no limit was found."""
 
 
 SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         System(
-            "synchronous", {"policy": Policy.SYNCHRONOUS},
-            sentence("No knob: a batch is generated, trained on, and only then the next begins."),
-            "verl, TRL, OpenRLHF and ms-swift in their default mode",
+            name="synchronous", policy=Policy.SYNCHRONOUS, order=Order.AS_STARTED,
+            knobs=sentence("No knob: a batch is generated, trained on, and only then the next begins."),
+            source="verl, TRL, OpenRLHF and ms-swift in their default mode",
         ),
         System(
-            "AReaL",
-            {"policy": Policy.CAPACITY, "max_staleness": 0, "order": Order.AS_FINISHED, "partial_rollouts": True},
-            sentence(
+            name="AReaL", policy=Policy.CAPACITY, fixed={"max_staleness": 0}, batches_under_way=1,
+            knobs=sentence(
                 "max_head_offpolicyness 0: with its default AReaL is on-policy; raise it to let workers run ahead. "
-                "What is finished is taken in the order in which it was started."
+                "max_concurrent_rollouts is one batch unless it is set. What is finished is taken in the order in "
+                "which it was started."
             ),
-            "AReaL areal/core/staleness_manager.py, workflow_executor.py",
+            source="AReaL 1.0.4: areal/api/cli_args.py, areal/infra/staleness_manager.py, "
+                   "areal/infra/workflow_executor.py",
         ),
         System(
-            "verl fully async",
-            {"policy": Policy.THRESHOLD, "staleness_threshold": 0.1, "sync_steps": 4, "order": Order.AS_FINISHED},
-            sentence(
+            name="verl fully async", policy=Policy.THRESHOLD, fixed={"staleness_threshold": 0.1, "sync_steps": 4},
+            knobs=sentence(
                 "staleness_threshold 0.1 (advised: below 1), trigger_parameter_sync_step 4, require_batches 1, "
-                "partial_rollout."
+                "partial_rollout true; 16 groups at once for each replica, which the number of workers stands for here."
             ),
-            "verl 0.9.1 experimental/fully_async_policy/config/fully_async_ppo_trainer.yaml",
+            source="verl 0.9.1: verl/experimental/fully_async_policy/config/fully_async_ppo_trainer.yaml, "
+                   "fully_async_rollouter.py",
         ),
         System(
-            "TRL async GRPO",
-            {"policy": Policy.DISCARD, "max_staleness": 4, "queue_capacity": 1024, "partial_rollouts": True},
-            sentence("max_staleness 4, queue 1024, weight_sync_steps 1: what is older is discarded."),
-            "TRL trl/experimental/async_grpo",
+            name="TRL async GRPO", policy=Policy.DISCARD, fixed={"max_staleness": 4},
+            batches_under_way=4, buffered_rollouts=1024,
+            knobs=sentence(
+                "max_staleness 4: what is older is discarded; queue_maxsize 1024 rollouts, weight_sync_steps 1, "
+                "max_inflight_tasks automatic: max_staleness times a batch."
+            ),
+            source="TRL 1.16.0: trl/experimental/async_grpo/async_grpo_config.py, async_grpo_trainer.py",
         ),
         System(
-            "prime-rl",
-            {"policy": Policy.DISCARD, "max_staleness": 8, "queue_capacity": 1024, "partial_rollouts": True},
-            sentence("max_off_policy_steps 8: whole groups past it are dropped."),
-            "prime-rl orchestrator configuration",
+            name="prime-rl", policy=Policy.DISCARD, fixed={"max_staleness": 8}, batches_under_way=1,
+            knobs=sentence(
+                "max_off_policy_steps 8: whole groups past it are dropped; max_inflight_rollouts is one batch unless "
+                "oversampling_factor raises it. max_async_level 1 and the size of its queue are left out."
+            ),
+            source="prime-rl 5f6ccf5: packages/prime-rl-configs/src/prime_rl/configs/orchestrator.py",
         ),
         System(
-            "SkyRL", {"policy": Policy.CAPACITY, "max_staleness": 4, "partial_rollouts": True},
-            sentence("max_staleness_steps 4; at most mini batch times (staleness + 1) groups are under way."),
-            "SkyRL fully asynchronous trainer",
+            name="SkyRL", policy=Policy.CAPACITY, fixed={"max_staleness": 4}, batches_under_way=3,
+            knobs=sentence(
+                "max_staleness_steps 4; num_parallel_generation_workers 768, which is three of its mini batches of "
+                "256. A group past the limit is trained on with a warning."
+            ),
+            source="SkyRL 0.3.0: skyrl/train/config/config.py, skyrl/train/fully_async_trainer.py",
         ),
         System(
-            "PipelineRL", {"policy": Policy.DROP_OLDEST, "queue_capacity": 128, "partial_rollouts": True},
-            sentence("A ring buffer of 128; weights are updated in flight (max_lag, weight_update_interval)."),
-            "PipelineRL configuration",
+            name="PipelineRL", policy=Policy.DROP_OLDEST, buffered_rollouts=128,
+            knobs=sentence(
+                "ring_buffer_size 128 rollouts with pop_old_data true: the oldest make room; weight_update_interval 1 "
+                "in flight, max_lag null: no limit."
+            ),
+            source="PipelineRL 4c3efeb: conf/base.yaml; 349fa88: conf/finetune/base.yaml; "
+                   "0410583: pipelinerl/preprocess.py",
         ),
         System(
-            "slime", {"policy": Policy.CAPACITY, "max_staleness": 1, "partial_rollouts": False},
-            sentence("update-weights-interval 1: one step ahead, and an update waits for what is running."),
-            "slime train_async.py",
+            name="slime", policy=Policy.CAPACITY, fixed={"max_staleness": 1}, batches_under_way=1,
+            order=Order.AS_STARTED, pauses_for_update=False,
+            knobs=sentence(
+                "train_async.py generates one batch ahead, and an update waits for it; --update-weights-interval 1, "
+                "--partial-rollout off."
+            ),
+            source="slime d29976d: train_async.py; f4fcce8: slime/utils/arguments.py",
         ),
         System(
-            "ROLL", {"policy": Policy.CAPACITY, "max_staleness": 0, "partial_rollouts": True},
-            sentence("async_generation_ratio 0: on-policy until it is raised."),
-            "ROLL configuration",
+            name="ROLL", policy=Policy.CAPACITY, fixed={"max_staleness": 0}, order=Order.AS_STARTED,
+            knobs=sentence(
+                "async_generation_ratio 0: synchronous until it is raised. What a higher ratio does is read as "
+                "AReaL's rule here; that was not checked."
+            ),
+            source="ROLL 0a6a47e: roll/configs/base_config.py",
         ),
     )
 }  # fmt: skip
 
 
 def settings_of(system: str, base: SimulationSettings) -> SimulationSettings:
-    """Put a system's defaults over settings; ``system`` is a key of ``SYSTEMS``."""
-    return replace(base, **SYSTEMS[system].settings)
+    """Put a system's defaults over settings; ``system`` is a key of ``SYSTEMS``.
+
+    Its limits in batches and in rollouts become groups by the sizes of ``base``. A buffer smaller than a batch grows
+    to one: PipelineRL's trainer takes rollouts singly, the simulated one takes whole batches.
+    """
+    one = SYSTEMS[system]
+    under_way = MOST_WORKERS if one.batches_under_way is None else one.batches_under_way * base.batch
+    buffered = base.queue_capacity
+    if one.buffered_rollouts is not None:
+        buffered = max(base.batch, one.buffered_rollouts // base.group_size)
+    return replace(
+        base, policy=one.policy, order=one.order, partial_rollouts=one.pauses_for_update,
+        max_concurrent=min(under_way, MOST_WORKERS), queue_capacity=buffered, **one.fixed,
+    )  # fmt: skip

@@ -23,6 +23,12 @@ def test_every_system_rule_and_loss_mode_stands_in_the_document():
     assert [name for name in (*Policy, *LossMode) if f"| `{name}`" not in TEXT] == []
 
 
+def test_the_document_names_where_each_systems_numbers_were_read():
+    assert [
+        one.name for one in SYSTEMS.values() if one.policy is not Policy.SYNCHRONOUS and one.source not in TEXT
+    ] == []
+
+
 def test_the_first_lines_of_the_document_run():
     names: dict[str, object] = {}
     exec(re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)[0], names)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewards_lib.agentic import (
+    MOST_WORKERS,
     SYSTEMS,
     Fate,
     Generation,
@@ -197,6 +198,47 @@ def test_a_batch_larger_than_the_buffer_is_refused_before_it_can_wait_for_ever(p
 def test_a_number_out_of_range_is_named(change):
     with pytest.raises(InputError, match="must lie between"):
         simulate(replace(SMALL, **change))
+
+
+DEFAULTS = {  # for batches of 3 groups of 2: what is read in batches and rollouts comes out in groups
+    "synchronous": {"policy": Policy.SYNCHRONOUS},
+    "AReaL": {"policy": Policy.CAPACITY, "max_staleness": 0, "max_concurrent": 3},
+    "verl fully async": {"policy": Policy.THRESHOLD, "staleness_threshold": 0.1, "sync_steps": 4},
+    "TRL async GRPO": {"policy": Policy.DISCARD, "max_staleness": 4, "queue_capacity": 512, "max_concurrent": 12},
+    "prime-rl": {"policy": Policy.DISCARD, "max_staleness": 8, "max_concurrent": 3},
+    "SkyRL": {"policy": Policy.CAPACITY, "max_staleness": 4, "max_concurrent": 9, "order": Order.AS_FINISHED},
+    "PipelineRL": {"policy": Policy.DROP_OLDEST, "queue_capacity": 64},
+    "slime": {"policy": Policy.CAPACITY, "max_staleness": 1, "max_concurrent": 3, "partial_rollouts": False},
+    "ROLL": {"policy": Policy.CAPACITY, "max_staleness": 0},
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_named_system_brings_the_defaults_that_were_read(system):
+    found = settings_of(system, replace(SMALL, max_concurrent=7))
+    assert {name: getattr(found, name) for name in DEFAULTS[system]} == DEFAULTS[system]
+    assert found.max_concurrent == DEFAULTS[system].get("max_concurrent", MOST_WORKERS)
+
+
+def test_a_ring_smaller_than_a_batch_holds_a_batch_all_the_same():
+    assert settings_of("PipelineRL", replace(SMALL, batch=100, group_size=8)).queue_capacity == 100
+
+
+def test_slime_trains_one_version_behind_after_its_first_batch():
+    run = simulate(settings_of("slime", SMALL))
+    assert [group.staleness for group in run.groups[: 3 * SMALL.batch]] == [0] * 3 + [1] * 6
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_settings)
+def test_no_more_groups_are_under_way_than_may_be(wanted):
+    if wanted.policy in (Policy.CAPACITY, Policy.DISCARD):
+        groups = simulate(wanted).groups
+        starts = [(one.started, 1) for one in groups] + [(one.finished, -1) for one in groups]
+        under_way = 0
+        for _time, change in sorted(starts):
+            under_way += change
+            assert under_way <= wanted.max_concurrent
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
