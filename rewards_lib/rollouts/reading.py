@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -35,13 +36,14 @@ class RolloutFile:
 
     def __iter__(self) -> Iterator[Rollout | BadRow]:
         """Yield rollouts and bad rows in the order of the file."""
+        read = partial(read_mapped, columns=self.columns) if self.columns else self.format.read
         for row in read_rows(self.path):
             if isinstance(row, BadRow):
                 yield row
                 continue
             number, fields = row
             try:
-                found = read_mapped(fields, number, self.columns) if self.columns else self.format.read(fields, number)
+                found = read(fields, number)
             except InputError as error:
                 yield BadRow(number, error.message, str(fields)[:200])
             else:

@@ -10,7 +10,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from rewards_lib.contract import Completion, Json, JsonObject, Payload, Sample, Sentence
 
@@ -27,9 +28,11 @@ class Recorded:
     """Why there is no reward, where the file says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rollout:
-    """One completion with its sample, its place in the file and the group it belongs to."""
+class Rollout(NamedTuple):
+    """One completion with its sample, its place in the file and the group it belongs to.
+
+    A tuple, since files hold millions: it is made in a third of the time that a frozen dataclass takes.
+    """
 
     line: int
     """From 1; the row for files without lines. Rows that hold a whole group give several rollouts of one line."""
@@ -40,7 +43,7 @@ class Rollout:
     completion: Json
     """In any shape of a payload; None where a scored file left it out."""
     recorded: Recorded | None = None
-    meta: JsonObject = field(default_factory=dict)
+    meta: Mapping[str, Any] = MappingProxyType({})
     """What else the format tells: step, stop reason, task."""
 
     @property
@@ -52,7 +55,7 @@ class Rollout:
         """Write the rollout as JSON for another process, or for the disk; ``unpack`` reads it."""
         given = self.recorded
         recorded = None if given is None else [given.reward, dict(given.rules), dict(given.metrics), given.error]
-        return [self.line, self.id, self.group, self.sample, self.completion, recorded, self.meta]
+        return [self.line, self.id, self.group, self.sample, self.completion, recorded, dict(self.meta)]
 
     @classmethod
     def unpack(cls, row: Sequence[Any]) -> Rollout:

@@ -116,7 +116,10 @@ def _line_rows(stream: IO[bytes]) -> Iterator[Row | BadRow]:
         if not data:
             return
         number += 1
-        if len(data) > MAX_LINE_BYTES:
+        row = _fast(number, data)
+        if row is not None:
+            yield row
+        elif len(data) > MAX_LINE_BYTES:
             while data and not data.endswith(b"\n"):
                 data = stream.readline(MAX_LINE_BYTES)
             problem = sentence("The line has more than {limit_mb} MB.", limit_mb=MAX_LINE_BYTES // 2**20)
@@ -125,25 +128,24 @@ def _line_rows(stream: IO[bytes]) -> Iterator[Row | BadRow]:
             yield _decoded(number, data)
 
 
+def _fast(number: int, data: bytes) -> Row | None:
+    """Read a line that is one object from end to end, as all lines of machines are; None for any other."""
+    try:
+        line = data.decode()
+        value, end = _DECODER.raw_decode(line)
+    except (ValueError, RecursionError):
+        return None
+    return (number, value) if type(value) is dict and (line[end:] == "\n" or not line[end:].strip()) else None
+
+
 def _decoded(number: int, data: bytes) -> Row | BadRow:
     try:
-        value = _fast(data.decode())
-    except (ValueError, RecursionError):
-        try:
-            value = read_json(data)
-        except InputError as error:
-            return BadRow(number, error.message, _start(data.decode("utf-8", "replace")))
+        value = read_json(data)
+    except InputError as error:
+        return BadRow(number, error.message, _start(data.decode("utf-8", "replace")))
     if not isinstance(value, dict):
         return BadRow(number, sentence("The line is no object."), _start(data.decode("utf-8", "replace")))
     return number, value
-
-
-def _fast(line: str) -> Any:
-    """Read a line that begins with its value, as all lines of machines do. Raises ValueError for any other."""
-    value, end = _DECODER.raw_decode(line)
-    if line[end:].strip():
-        raise ValueError("something follows the value")
-    return value
 
 
 def _start(text: str) -> str:

@@ -9,7 +9,9 @@ from rewards_lib.errors import InputError
 from rewards_lib.payloads.shapes import kind_of, read_completion, read_sample
 from rewards_lib.rollouts.rollout import Recorded, Rollout, finite, prompt_key
 
-_KNOWN = {"id", "group", "sample", "completion", "completion_ids", "usage", "reward", "rewards", "line", "meta"}
+_PLAIN = {"id", "group", "sample", "completion", "line"}
+"""Most lines hold nothing else; they need no further look."""
+_KNOWN = _PLAIN | {"completion_ids", "usage", "reward", "rewards", "meta"}
 
 
 def matches(row: JsonObject) -> bool:
@@ -22,17 +24,21 @@ def read(row: JsonObject, line: int) -> list[Rollout]:
     sample = checked_sample(row.get("sample"))
     if "completion" not in row:
         raise InputError("completion is missing.", remedy="Write what the model wrote under completion.")
-    completion = with_token_ids(read_completion(row["completion"], "completion"), row)
-    meta = {key: value for key, value in row.items() if key not in _KNOWN} if row.keys() - _KNOWN else {}
+    completion = read_completion(row["completion"], "completion")
+    own_id = identity(row.get("id"), str(line), "id")
+    group = identity(row.get("group"), "", "group") or prompt_key(sample["messages"])
+    if _PLAIN.issuperset(row):
+        return [Rollout(line, own_id, group, sample, completion)]
+    told = row["meta"] if isinstance(row.get("meta"), dict) else {}
     return [
         Rollout(
             line=line,
-            id=identity(row.get("id"), str(line), "id"),
-            group=identity(row.get("group"), "", "group") or prompt_key(sample["messages"]),
+            id=own_id,
+            group=group,
             sample=sample,
-            completion=completion,
+            completion=with_token_ids(completion, row),
             recorded=Recorded(finite(row["reward"])) if "reward" in row else None,
-            meta=meta | (row["meta"] if isinstance(row.get("meta"), dict) else {}),
+            meta={key: value for key, value in row.items() if key not in _KNOWN} | told,
         )
     ]
 
@@ -56,6 +62,8 @@ def identity(value: Any, otherwise: str, name: str) -> str:
     """Read an id or a group: a text, or a number as it prints. Raises InputError for anything else."""
     if value is None:
         return otherwise
+    if type(value) is str:
+        return value
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise InputError("{name} is {kind}; it must be a text or a number.", name=name, kind=kind_of(value))
     return str(value)

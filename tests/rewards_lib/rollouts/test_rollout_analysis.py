@@ -66,6 +66,25 @@ def test_pass_at_one_is_the_share_of_right_rollouts_and_pass_at_k_grows(groups):
     assert max(found) <= min(map(len, groups))
 
 
+_REWARD = st.one_of(st.none(), st.sampled_from([0.0, 0.3, 0.5, 1.0, -2.5]))
+
+
+@given(
+    st.one_of(
+        st.lists(st.lists(_REWARD, min_size=1, max_size=9), min_size=1, max_size=9),
+        st.integers(1, 9).flatmap(lambda n: st.lists(st.lists(_REWARD, min_size=n, max_size=n), min_size=1)),
+    )
+)
+def test_groups_of_one_size_and_of_many_are_summed_up_alike(groups):
+    found = group_table(build_table(rollouts(*groups)), right=0.5)
+    scored = [own for group in groups if (own := [reward for reward in group if reward is not None])]
+    assert found.sizes.tolist() == list(map(len, scored))
+    assert found.best.tolist() == list(map(max, scored))
+    assert found.worst.tolist() == list(map(min, scored))
+    assert found.right.tolist() == [sum(reward >= 0.5 for reward in own) for own in scored]
+    assert found.means.tolist() == pytest.approx([sum(own) / len(own) for own in scored])
+
+
 @pytest.mark.parametrize(
     ("verdict", "groups", "unscored"),
     [
