@@ -100,7 +100,8 @@ class SimulationSettings:
 
 _COUNTS = {
     "workers": (1, MOST_WORKERS), "group_size": (1, 64), "batch": (1, 512), "steps": (1, 1000),
-    "max_staleness": (0, 1000), "max_concurrent": (1, MOST_WORKERS), "queue_capacity": (1, 100_000), "sync_steps": (1, 100), "seed": (0, 2**32 - 1),
+    "max_staleness": (0, 1000), "max_concurrent": (1, MOST_WORKERS), "queue_capacity": (1, 100_000),
+    "sync_steps": (1, 100), "seed": (0, 2**32 - 1),
 }  # fmt: skip
 _SECONDS = {"train_seconds": (0.01, 1e6), "sync_seconds": (0.0, 1e6), "staleness_threshold": (0.0, 100.0)}
 _GENERATION = {

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewards_lib.agentic.trajectories.trajectory import Part, Trajectory
-from rewards_lib.contract import JsonObject, text_of, write_json
+from rewards_lib.contract import JsonObject, text_of
+from rewards_lib.strict_json import write_json
 
 _THINK = re.compile(r"\A(\s*<think>.*?</think>\s*)(.*)\Z", re.DOTALL)
 _ROLES = {"system": Part.SYSTEM, "developer": Part.SYSTEM, "user": Part.USER, "tool": Part.TOOL, "function": Part.TOOL}
