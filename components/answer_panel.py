@@ -11,8 +11,8 @@ from components.result_table import completion_detail, result_table, rule_table
 from components.shell import show_failure, show_result_error
 from components.state import Answer, Remembered
 from components.theme import TIER_COLOURS, duration
-from rewards_lib.contract import MixResult, write_json
-from rewards_lib.strict_json import JsonError
+from rewards_lib.contract import MixResult
+from rewards_lib.strict_json import JsonError, write_json
 
 
 def badges(result: MixResult) -> str:

@@ -15,9 +15,9 @@ from components import cache, state
 from components.diff_view import diff_view
 from components.i18n import _, say
 from components.state import OpenDraft
-from rewards_lib.contract import write_json
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.store import DraftConflict, Kind
+from rewards_lib.strict_json import write_json
 
 
 def open_draft(kind: Kind, name: str, default: Callable[[], dict[str, Any]]) -> OpenDraft:

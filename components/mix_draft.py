@@ -11,10 +11,11 @@ from components import cache, drafts, examples, state, undo
 from components.i18n import _, explain
 from components.state import OpenDraft
 from components.theme import plain
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.mix import MAX_NAME_LENGTH, Mix, mix_to_json, read_mix, write_mix
 from rewards_lib.store import free_names
+from rewards_lib.strict_json import write_json
 
 MAX_FILE_MB = 1
 

@@ -10,7 +10,8 @@ import streamlit as st
 from components import state
 from components.i18n import _
 from components.theme import number, plain
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
+from rewards_lib.strict_json import write_json
 
 SHOWN_IN_SUMMARY = 3
 UNTELLING = frozenset({"answer_field", "after_think", "match", "mismatch"})

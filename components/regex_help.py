@@ -14,10 +14,11 @@ import streamlit as st
 from components import cache
 from components.i18n import _, say
 from components.theme import plain
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.presets import check_params
 from rewards_lib.presets.patterns import MAX_MATCHES, explosive_parts
+from rewards_lib.strict_json import write_json
 
 OPENING, CLOSING, GAP = "⟦", "⟧", " … "
 MATCH_SECONDS = 0.5

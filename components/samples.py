@@ -13,9 +13,10 @@ from components.i18n import _, explain, say
 from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib import datasets
-from rewards_lib.contract import Completion, JsonObject, Payload, write_json
+from rewards_lib.contract import Completion, JsonObject, Payload
 from rewards_lib.errors import InputError, NotFoundError
 from rewards_lib.payloads import bare, read_payload
+from rewards_lib.strict_json import write_json
 
 SAMPLES, OWN_COMPLETION = "samples", "own_completion"
 """The drafts that keep them over a reload and a restart."""

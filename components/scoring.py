@@ -12,11 +12,12 @@ import streamlit as st
 from components import cache
 from components.i18n import _
 from components.state import Remembered, Slot
-from rewards_lib.contract import Completion, MixResult, Payload, write_json
+from rewards_lib.contract import Completion, MixResult, Payload
 from rewards_lib.function_sources import function_alone, resolver
 from rewards_lib.mix import Mix
 from rewards_lib.payloads import bare
 from rewards_lib.scoring import ResolvedFunction, score_payload
+from rewards_lib.strict_json import write_json
 
 
 def score(mix: Mix, payload: Payload) -> MixResult:

@@ -10,9 +10,9 @@ from components.result_table import completion_detail, result_table
 from components.rule_cards import add_rule, rename_dialog, rule_cards
 from components.samples import all_samples, current_sample, edit_dialog, open_samples, sample_chooser
 from components.theme import duration, plain
-from rewards_lib.contract import write_json
 from rewards_lib.errors import boundary
 from rewards_lib.mix import MAX_RULES
+from rewards_lib.strict_json import write_json
 
 shell.through_app()
 

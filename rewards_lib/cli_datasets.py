@@ -32,10 +32,10 @@ def add_dataset_command(commands: Commands) -> None:
 
 
 def _dataset(options: argparse.Namespace) -> int:
-    from rewards_lib.contract import write_json
     from rewards_lib.datasets import check_dataset, convert
     from rewards_lib.rollouts.rollout import BadRow
     from rewards_lib.rollouts.rows import read_rows
+    from rewards_lib.strict_json import write_json
     from rewards_lib.whole_files import write_whole
 
     if not options.file.is_file():

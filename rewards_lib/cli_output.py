@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
+from rewards_lib.strict_json import write_json
 
 CONSOLE_URL = "http://127.0.0.1:8501"
 

@@ -1,13 +1,12 @@
-"""The words everything else speaks: samples, completions, scores, findings, isolation, and strict JSON.
+"""The words everything else speaks: samples, completions, scores, findings, isolation.
 
 Invariant: a reward is a finite float or it is absent with a reason. Nothing here makes a number up.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
@@ -358,43 +357,3 @@ class MixResult:
             "mix_version": self.mix_version,
             "duration_ms": None if self.duration_ms is None else round(self.duration_ms, 3),
         }
-
-
-# --- strict JSON ---------------------------------------------------------------------------------------------------
-
-
-def write_json(value: object, *, indent: int | None = None) -> str:
-    """Write strict JSON: no NaN, no Infinity (ValueError), no -0.0, text as it is, lone surrogates escaped."""
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=indent)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, indent=indent)
-    return text
-
-
-def _plain(value: object) -> object:
-    """Replace -0.0 by 0.0, everywhere."""
-    if isinstance(value, float):
-        return value + 0.0
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
-
-
-def walk_strings(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (JSON path, text) for every string value below ``value``.
-
-    >>> list(walk_strings({"a": ["x"]}))
-    [('a[0]', 'x')]
-    """
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from walk_strings(item, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            yield from walk_strings(item, f"{path}[{index}]")

@@ -18,10 +18,10 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.presets import check_params, find_preset
-from rewards_lib.strict_json import read_json
+from rewards_lib.strict_json import read_json, write_json
 
 MAX_RULES = 5
 MIN_WEIGHT, MAX_WEIGHT, WEIGHT_STEP = Decimal("0.01"), Decimal(1000), Decimal("0.01")

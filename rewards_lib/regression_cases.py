@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rewards_lib.contract import JsonObject, Payload, Score, write_json
+from rewards_lib.contract import JsonObject, Payload, Score
 from rewards_lib.errors import InputError, NotFoundError
 from rewards_lib.executor import Executor, Limits
 from rewards_lib.mix import Mix
@@ -20,7 +20,7 @@ from rewards_lib.payloads import decode
 from rewards_lib.rollouts.rollout import finite
 from rewards_lib.scoring import FunctionResolver, score_payloads
 from rewards_lib.store import Store
-from rewards_lib.strict_json import read_json
+from rewards_lib.strict_json import read_json, write_json
 
 ANY = "any"
 TOLERANCE = 1e-6

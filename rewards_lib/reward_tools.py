@@ -11,6 +11,7 @@ from typing import Any as _Any
 
 from rewards_lib import contract as _contract
 from rewards_lib import extraction as _extraction
+from rewards_lib import strict_json as _strict_json
 
 __all__ = [
     "after_think", "boxed", "calculate", "code_blocks", "completion_text", "json_value", "last_code", "last_line",
@@ -141,7 +142,7 @@ def math_equal(
     """
     from rewards_lib.mathematics.equality import Percent, Verdict, decide
 
-    written = truth if isinstance(truth, str) else _contract.write_json(truth)
+    written = truth if isinstance(truth, str) else _strict_json.write_json(truth)
     sign: Percent = "strict" if percent == "strict" else "either"
     verdict = decide(written, answer, percent=sign, rounding_digits=rounding_digits, use_algebra=False).verdict
     return {Verdict.EQUAL: True, Verdict.DIFFERENT: False}.get(verdict)

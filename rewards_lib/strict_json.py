@@ -1,6 +1,6 @@
-"""Reading text files and JSON as people write them by hand: every mistake is one sentence with its line and column.
+"""Strict JSON: read as people write it by hand, every mistake one sentence with its line and column, and written.
 
-Invariant: reading raises ``InputError`` and nothing else, whatever the text.
+Invariant: reading raises ``InputError`` and nothing else, whatever the text; what is written holds no NaN and no -0.0.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rewards_lib.contract import Sentence, sentence
+from rewards_lib.contract import Json, Sentence, sentence
 from rewards_lib.errors import InputError
 
 _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b', re.DOTALL)
@@ -169,3 +169,43 @@ def _found(text: str, place: int) -> Sentence:
     if place >= len(text):
         return sentence("the end of the text")
     return _SIGNS.get(text[place]) or Sentence(text[place])
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def write_json(value: object, *, indent: int | None = None) -> str:
+    """Write strict JSON: no NaN, no Infinity (ValueError), no -0.0, text as it is, lone surrogates escaped."""
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, indent=indent)
+    return text
+
+
+def _plain(value: object) -> object:
+    """Replace -0.0 by 0.0, everywhere."""
+    if isinstance(value, float):
+        return value + 0.0
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def walk_strings(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (JSON path, text) for every string value below ``value``.
+
+    >>> list(walk_strings({"a": ["x"]}))
+    [('a[0]', 'x')]
+    """
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from walk_strings(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from walk_strings(item, f"{path}[{index}]")

@@ -10,8 +10,8 @@ from components import drafts, examples, undo
 from components.i18n import _
 from components.state import OpenDraft
 from rewards_lib.code_judge import LANGUAGES, Submission, read_submission
-from rewards_lib.contract import JsonObject, write_json
-from rewards_lib.strict_json import read_json
+from rewards_lib.contract import JsonObject
+from rewards_lib.strict_json import read_json, write_json
 
 NAME = "code_judge"
 EXAMPLES = ("submission", "submission_cpp", "submission_checker")

@@ -17,9 +17,9 @@ from components.state import JudgeAnswer, OpenDraft, Remembered
 from rewards_lib.code_judge.cancellation import Cancellation
 from rewards_lib.code_judge.responses import submit_response
 from rewards_lib.code_judge.shared import shared_judge
-from rewards_lib.contract import write_json
 from rewards_lib.errors import RewardConsoleError, boundary
 from rewards_lib.executor.stopping import StopSwitch
+from rewards_lib.strict_json import write_json
 
 
 def question_of(content: dict[str, Any]) -> str:

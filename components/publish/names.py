@@ -9,12 +9,13 @@ import streamlit as st
 from components import cache, state
 from components.i18n import _
 from components.mix_draft import open_mix
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.function_sources import resolver
 from rewards_lib.mix import Mix, read_mix
 from rewards_lib.publishing import changes_between, freeze_mix
 from rewards_lib.store import Kind, Version
+from rewards_lib.strict_json import write_json
 
 MAX_PILLS = 5
 

@@ -25,8 +25,9 @@ from components.publish.names import Publishable
 from components.publish.snippets import REQUEST
 from components.samples import current_sample
 from components.theme import plain
-from rewards_lib.contract import Sentence, write_json
+from rewards_lib.contract import Sentence
 from rewards_lib.payloads import DIALECTS
+from rewards_lib.strict_json import write_json
 
 ROOT = Path(__file__).resolve().parents[2]
 CALL_SECONDS = 60.0

@@ -11,10 +11,11 @@ from components.diff_view import diff_view
 from components.i18n import _, explain, say
 from components.publish.names import Publishable
 from components.theme import plain
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.publishing import changes_between, restore
 from rewards_lib.store import Version
+from rewards_lib.strict_json import write_json
 
 SHOWN_CHANGES = 12
 DRAFT = "draft"

@@ -15,7 +15,7 @@ from components.result_table import tail
 from components.rollouts.sources import TYPES, keep_upload
 from components.shell import show_failure
 from components.theme import count, plain
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.datasets import (
     ColumnPlan,
     DatasetReport,
@@ -32,6 +32,7 @@ from rewards_lib.datasets.conversion import columns_of
 from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.rollouts.rollout import BadRow
 from rewards_lib.rollouts.rows import Row, read_rows
+from rewards_lib.strict_json import write_json
 
 MAX_MB = 2000
 MOST_ROWS = 50_000

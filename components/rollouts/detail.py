@@ -14,13 +14,14 @@ from components.rollouts.marked_text import marked_text
 from components.rollouts.results import Opened, explain_rollout, number_at
 from components.shell import show_failure
 from components.theme import UNSCORED, coloured, number, plain
-from rewards_lib.contract import MixResult, Payload, write_json
+from rewards_lib.contract import MixResult, Payload
 from rewards_lib.errors import boundary
 from rewards_lib.payloads import bare
 from rewards_lib.regression_cases import Case, Expected, save_case
 from rewards_lib.rollouts import Rollout
 from rewards_lib.rollouts.filtering import prompt_text
 from rewards_lib.rollouts.rollout import payload_of
+from rewards_lib.strict_json import write_json
 
 PROMPT_CHARACTERS = 600
 MOST_BARS = 64

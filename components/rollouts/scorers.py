@@ -11,12 +11,12 @@ from components import cache, state
 from components.i18n import _
 from components.mix_draft import MAX_FILE_MB, open_mix
 from components.shell import show_failure
-from rewards_lib.contract import write_json
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.function_sources import resolver
 from rewards_lib.mix import Mix, mix_version, read_mix
 from rewards_lib.publishing import open_version
 from rewards_lib.scoring import FunctionResolver, ResolvedFunction
+from rewards_lib.strict_json import write_json
 
 FILE = "file"
 

@@ -18,13 +18,13 @@ from components.rollouts.sources import choose_source, look_into
 from components.shell import panel_head, show_failure
 from components.state import RolloutSource
 from components.theme import plain
-from rewards_lib.contract import write_json
 from rewards_lib.errors import boundary
 from rewards_lib.jobs import JobRequest
 from rewards_lib.jobs.job import MANY_BYTES
 from rewards_lib.rollouts import ColumnMap
 from rewards_lib.rollouts.filtering import prompt_text
 from rewards_lib.rollouts.survey import Survey
+from rewards_lib.strict_json import write_json
 
 MOST_WORKERS = 4
 

@@ -19,7 +19,7 @@ from rewards_lib.code_judge.cancellation import Cancellation
 from rewards_lib.code_judge.judge import MOST_SUBMISSIONS, CodeJudge
 from rewards_lib.code_judge.responses import fault_response, run_response, submit_response
 from rewards_lib.code_judge.submission import read_code_run, read_submission
-from rewards_lib.contract import Json, JsonObject, write_json
+from rewards_lib.contract import Json, JsonObject
 from rewards_lib.errors import RewardConsoleError, boundary
 from rewards_lib.http_guard import (
     HEADERS,
@@ -33,7 +33,7 @@ from rewards_lib.http_guard import (
     read_body,
     send_refusal,
 )
-from rewards_lib.strict_json import read_json
+from rewards_lib.strict_json import read_json, write_json
 
 MOST_BODY_BYTES = 128 << 20
 OPEN_PATHS = ("/v1/ping",)

@@ -13,13 +13,14 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from rewards_lib.contract import JsonObject, Sample, write_json
+from rewards_lib.contract import JsonObject, Sample
 from rewards_lib.data_directory import data_directory
 from rewards_lib.datasets.checking import sample_of
 from rewards_lib.errors import InputError, NotFoundError
 from rewards_lib.rollouts.rollout import BadRow
 from rewards_lib.rollouts.rows import Row
 from rewards_lib.store import Store
+from rewards_lib.strict_json import write_json
 from rewards_lib.whole_files import write_whole
 
 _NAME = re.compile(r"\w[\w.-]{0,79}")

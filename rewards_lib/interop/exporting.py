@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rewards_lib.contract import Completion, JsonObject, Payload, Sample, Sentence, sentence, write_json
+from rewards_lib.contract import Completion, JsonObject, Payload, Sample, Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.executor import Executor
 from rewards_lib.interop.package import package_files, package_name, requirements_of
@@ -19,6 +19,7 @@ from rewards_lib.interop.targets import TARGETS, Target
 from rewards_lib.presets import find_preset
 from rewards_lib.publishing import Published
 from rewards_lib.scoring import score_payload
+from rewards_lib.strict_json import write_json
 
 MANIFEST = "export.json"
 _SMOKE = '''"""Score the recorded requests as the trainer would and compare with the console: python smoke_test.py."""

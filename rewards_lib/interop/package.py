@@ -15,10 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.mix import Rule, weight_text
 from rewards_lib.presets import check_params, find_preset
 from rewards_lib.publishing import Published
+from rewards_lib.strict_json import write_json
 
 LIBRARY = Path(__file__).resolve().parents[1]
 RUNTIME = "interop/runtime.py"

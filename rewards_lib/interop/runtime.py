@@ -28,12 +28,12 @@ from rewards_lib.contract import (
     ScoreState,
     Sentence,
     sentence,
-    write_json,
 )
 from rewards_lib.errors import RewardConsoleError, boundary
 from rewards_lib.executor.worker import messages, readings, rl_types
 from rewards_lib.mix_result import combine
 from rewards_lib.presets.registry import find_preset
+from rewards_lib.strict_json import write_json
 
 DEFINITION = "reward.json"
 

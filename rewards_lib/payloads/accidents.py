@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rewards_lib.contract import Finding, JsonObject, Payload, sentence, walk_strings
+from rewards_lib.contract import Finding, JsonObject, Payload, sentence
 from rewards_lib.payloads import ark, bare, dataset_row
+from rewards_lib.strict_json import walk_strings
 
 # JSON reads \b, \f, \n, \r and \t as control characters. Before these letters they were meant as LaTeX.
 _LOST_BACKSLASH = re.compile(

@@ -9,10 +9,11 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from rewards_lib.contract import Json, JsonObject, Payload, write_json
+from rewards_lib.contract import Json, JsonObject, Payload
 from rewards_lib.errors import InputError
 from rewards_lib.payloads.shapes import kind_of
 from rewards_lib.payloads.texts import payload_of
+from rewards_lib.strict_json import write_json
 
 
 def decode(body: Json) -> list[Payload]:

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from rewards_lib.contract import Finding, JsonObject, write_json
+from rewards_lib.contract import Finding, JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.presets.registry import Preset, find_preset
+from rewards_lib.strict_json import write_json
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

@@ -10,8 +10,9 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final
 
-from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score, Sentence, sentence, write_json
+from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score, Sentence, sentence
 from rewards_lib.extraction import Extraction, Span, extract
+from rewards_lib.strict_json import write_json
 
 _MAX_SHOWN = 60
 _FOLDED = str.maketrans("‘’‚‛“”„‟−‐‑‒–", "''''\"\"\"\"-----")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 
-from rewards_lib.contract import Completion, Json, JsonObject, write_json
+from rewards_lib.contract import Completion, Json, JsonObject
 from rewards_lib.presets import find_preset, preset_names
 from rewards_lib.presets.registry import Example, Parameter, Preset, Required
+from rewards_lib.strict_json import write_json
 
 _MAX_SHOWN = 70
 _HEAD = """# Presets

@@ -10,23 +10,13 @@ from collections import Counter
 from functools import lru_cache
 from typing import Any
 
-from rewards_lib.contract import (
-    Completion,
-    Json,
-    JsonObject,
-    Sample,
-    Score,
-    Sentence,
-    sentence,
-    walk_strings,
-    write_json,
-)
+from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score, Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.presets.grading import Missing, graded_part, no_answer, read_field, unusable, verdict
 from rewards_lib.presets.parameters import ANSWER_FIELD, GRADING, extract_from, flag, open_object, option
 from rewards_lib.presets.registry import REQUIRED, Bilingual, Example, preset
 from rewards_lib.presets.similarity import common_subsequence
-from rewards_lib.strict_json import read_json
+from rewards_lib.strict_json import read_json, walk_strings, write_json
 
 
 def read_strict_json(text: str) -> tuple[Json, Sentence | None]:

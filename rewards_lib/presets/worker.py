@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score, ScoreState, Sentence, write_json
+from rewards_lib.contract import Completion, Json, JsonObject, Sample, Score, ScoreState, Sentence
 from rewards_lib.presets import check_params, find_preset
+from rewards_lib.strict_json import write_json
 
 _ALWAYS = ("rewards_lib.presets.worker", "jsonschema")
 _MATHEMATICS = ("rewards_lib.presets.math_grading", "mpmath", "latex2sympy2_extended")

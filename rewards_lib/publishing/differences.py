@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Any, Literal
 
-from rewards_lib.contract import Json, JsonObject, Sentence, sentence, write_json
+from rewards_lib.contract import Json, JsonObject, Sentence, sentence
 from rewards_lib.publishing.freezing import FUNCTIONS
+from rewards_lib.strict_json import write_json
 
 TEXTS = ("source", "requirements")
 """Fields that are compared line by line."""

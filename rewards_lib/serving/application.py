@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from rewards_lib import __version__
-from rewards_lib.contract import Json, write_json
+from rewards_lib.contract import Json
 from rewards_lib.errors import RewardConsoleError
 from rewards_lib.http_guard import read_body
 from rewards_lib.publishing import published_names
@@ -26,6 +26,7 @@ from rewards_lib.serving.lanes import Lanes
 from rewards_lib.serving.metrics import CONTENT_TYPE, ServiceMetrics
 from rewards_lib.serving.settings import ServiceSettings
 from rewards_lib.store import Store
+from rewards_lib.strict_json import write_json
 
 
 def build_application(

@@ -17,10 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
-from rewards_lib.contract import JsonObject, Payload, Sentence, sentence, write_json
+from rewards_lib.contract import JsonObject, Payload, Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.payloads import DIALECTS
 from rewards_lib.serving.traffic import percentile
+from rewards_lib.strict_json import write_json
 
 _TIMING = re.compile(r"(\w+);dur=(\d+(?:\.\d+)?)")
 _SECONDS = 120.0

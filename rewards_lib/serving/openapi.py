@@ -6,8 +6,9 @@ import html
 from dataclasses import dataclass
 from typing import Any
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.serving.handler import Dialect
+from rewards_lib.strict_json import write_json
 
 DESCRIPTION = (
     "Rewards of published versions. `name` follows the newest version, `name@2` stays with one. A completion that "

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
+from rewards_lib.strict_json import write_json
 
 FILE_NAME = "requests.jsonl"
 MOST_BYTES = 20 << 20

@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rewards_lib.contract import write_json
 from rewards_lib.serving.settings import ServiceSettings, service_folder
+from rewards_lib.strict_json import write_json
 from rewards_lib.whole_files import write_whole
 
 FILE_NAME = "service.json"

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Literal, TypeAlias, get_args
 
-from rewards_lib.contract import JsonObject, write_json
+from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError, NotFoundError, StoreError
+from rewards_lib.strict_json import write_json
 
 Kind: TypeAlias = Literal["function", "mix", "payload", "exercise"]
 """What a text is: a custom function, a mix, a payload of the Test page, or what was written for an exercise."""

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewards_lib.contract import walk_strings, write_json
 from rewards_lib.errors import InputError
-from rewards_lib.strict_json import JsonError, read_json
+from rewards_lib.strict_json import JsonError, read_json, walk_strings, write_json
 from tests.strategies import json_values
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
-from rewards_lib.contract import write_json
 from rewards_lib.interop.adapters.arguments import plain, sample_of, with_answer
 from rewards_lib.interop.runtime import Reward
+from rewards_lib.strict_json import write_json
 
 _OWN = ("trainer_state", "log_extra", "log_metric", "completion_ids", "environments", "extra")
 """What TRL passes besides the columns of the dataset, and the column that holds many."""

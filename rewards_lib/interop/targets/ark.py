@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rewards_lib.contract import write_json
 from rewards_lib.interop.targets.target import Target, headed
 from rewards_lib.publishing import Published
+from rewards_lib.strict_json import write_json
 
 _CONSOLE = """import os
 import sys

@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from rewards_lib.contract import write_json
 from rewards_lib.executor import Executor, Limits
 from rewards_lib.executor.standing import MOST_ITEMS
 from rewards_lib.executor.stopping import StopSwitch
+from rewards_lib.strict_json import write_json
 
 ENTRY = "rewards_lib.presets.worker:score_rules_item"
 

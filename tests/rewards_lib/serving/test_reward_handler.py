@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from rewards_lib.contract import write_json
 from rewards_lib.mix import read_mix
 from rewards_lib.payloads import read_payload
 from rewards_lib.publishing import publish_function, publish_mix
 from rewards_lib.scoring import score_payload, without_functions
+from rewards_lib.strict_json import write_json
 from tests.rewards_lib.serving.conftest import GOOD, ROOT
 
 ENVELOPE = (ROOT / "examples/payloads/ark_envelope.json").read_bytes()

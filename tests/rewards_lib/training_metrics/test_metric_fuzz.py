@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rewards_lib.contract import write_json
 from rewards_lib.errors import InputError
+from rewards_lib.strict_json import write_json
 from rewards_lib.training_metrics import drawn_points, read_export, report_exports, series_of, smooth_series
 
 CELLS = st.one_of(
