@@ -1,4 +1,4 @@
-"""Scoring many groups with one custom function: one child works through them, each group for itself.
+"""Scoring many groups with one custom function: a few children work through them, each group for itself.
 
 Invariant: there is exactly one ``FunctionRun`` for each group, in order, wherever a batch is cut.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import marshal
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -27,7 +28,7 @@ from rewards_lib.executor.zygotes import ZygoteProcess
 _MARSHAL_VERSION = 2
 """The last one that writes every object out: later ones let equal parts of a group become one object."""
 _MOST_LOG_BYTES = 16 << 20
-"""Kept over a whole batch."""
+"""Kept over a child's whole share of a batch."""
 _LOGS_FULL = f"[the logs of this batch are full: {_MOST_LOG_BYTES >> 20} MB]\n"
 _MOST_WARM_MODULES = 200
 
@@ -38,8 +39,23 @@ def arguments_of(payload: Payload) -> dict[str, Any]:
     return {"context": payload.context, "sample": payload.sample.to_json(), "completions": completions}
 
 
+def run_side_by_side(
+    job: Callable[[], GroupsJob], payloads: Sequence[Payload], lease: Lease, *, children: int
+) -> list[FunctionRun]:
+    """Score groups in a few children at once, each of which takes every so-manyth group; one run each, in order."""
+    children = min(children, len(payloads))
+    if children <= 1:
+        return job().run(payloads, lease)
+    runs: dict[int, FunctionRun] = {}
+    with ThreadPoolExecutor(children, thread_name_prefix="batch") as pool:
+        parts = pool.map(lambda first: job().run(payloads[first::children], lease), range(children))
+        for first, part in enumerate(parts):
+            runs.update(zip(range(first, len(payloads), children), part, strict=True))
+    return [runs[place] for place in range(len(payloads))]
+
+
 class GroupsJob:
-    """One call of ``Executor.run_functions``."""
+    """One child's share of a call of ``Executor.run_functions``."""
 
     kind = "groups"
     preload: tuple[str, ...] = ()

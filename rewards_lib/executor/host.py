@@ -11,7 +11,7 @@ import functools
 import os
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from rewards_lib.executor import places
 from rewards_lib.executor.checking import check_once, check_request, unparsable
 from rewards_lib.executor.environments import NO_PACKAGES, Environment, Environments
 from rewards_lib.executor.gateway import Gateway
-from rewards_lib.executor.groups import GroupsJob, arguments_of
+from rewards_lib.executor.groups import GroupsJob, arguments_of, run_side_by_side
 from rewards_lib.executor.installing import InstallWatch
 from rewards_lib.executor.items import ItemsJob
 from rewards_lib.executor.limits import Limits
@@ -46,18 +46,21 @@ class Executor:
     """Owns the warm workers. Thread-safe; close it, or use it as a context manager."""
 
     def __init__(
-        self, *, require: Tier | None = None, home: Path | None = None, queue: RunQueue | None = None, standing: int = 0
-    ) -> None:
+        self, *, require: Tier | None = None, home: Path | None = None, queue: RunQueue | None = None,
+        standing: int = 0, batch_children: int | None = None,
+    ) -> None:  # fmt: skip
         """Start nothing yet.
 
         ``standing`` is the number of children that stay between the runs of our own code: a service asks for some, who
-        scores now and then forks for each run.
+        scores now and then forks for each run. ``batch_children`` share the groups of one ``run_functions``: as many
+        as there are processors when None.
         """
         switches = dict(part.partition("=")[::2] for part in os.environ.get(_TEST_SWITCH, "").split())
         self._guarded = switches.get("policy") != "off"
         self._pool = ZygotePool(require or _required_tier(), _forced_confinement(switches))
         self._environments = Environments(home or data_directory())
         self._queue = queue or RunQueue()
+        self._batch_children = batch_children or os.cpu_count() or 1
         self._caller = ""
         self._stop = StopSwitch()
         self._standing = StandingWorkers(standing, lambda: self._pool.lease(builtin_plan())) if standing else None
@@ -164,28 +167,29 @@ class Executor:
         return got
 
     def run_functions(
-        self, function: FunctionSource, payloads: Iterable[Payload], *, limits: Limits | None = None,
+        self, function: FunctionSource, payloads: Sequence[Payload], *, limits: Limits | None = None,
         group_seconds: float | None = None,
     ) -> list[FunctionRun]:  # fmt: skip
-        """Call ``reward_fn`` on the groups of many payloads, one child working through them; one run each, in order.
+        """Call ``reward_fn`` on the groups of many payloads, a few children sharing them; one run each, in order.
 
         ``group_seconds`` is the time limit of one group, the wall limit when None; the wall limit itself is for the
         top level. A group that hangs, crashes or runs out of memory costs its own completions alone. Each group gets a
         module, arguments and random numbers of its own, so that no result depends on where a batch is cut; what
-        third-party packages keep to themselves may last. Payloads are taken as the child gets through them.
+        third-party packages keep to themselves may last.
         """
         limits = limits or Limits()
         try:
             environment = self._prepare(function)
         except (InputError, DependencyError) as error:
             return [self._failed(payload, error) for payload in payloads]
-        job = GroupsJob(
-            _program(function, environment, guarded=self._guarded), function, stop=self._stop, limits=limits,
+        job = functools.partial(
+            GroupsJob, _program(function, environment, guarded=self._guarded), function, stop=self._stop, limits=limits,
             group_seconds=group_seconds or limits.wall_seconds, isolation=self.isolation,
         )  # fmt: skip
         try:
             with self._queue.turn(self._caller, self._stop):
-                return job.run(payloads, lambda: self._pool.lease(_function_plan(environment)))
+                lease = functools.partial(self._pool.lease, _function_plan(environment))
+                return run_side_by_side(job, payloads, lease, children=self._batch_children)
         except BusyError as error:
             return [self._failed(payload, error) for payload in payloads]
 

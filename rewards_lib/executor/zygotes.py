@@ -79,9 +79,9 @@ class _Starter:
         """Run a job in the thread and return its result."""
         with self._lock:
             if self._pid != os.getpid():  # first use, or use after a fork, which leaves threads behind
-                self._pid = os.getpid()
                 self._jobs = queue.SimpleQueue()
                 threading.Thread(target=self._work, args=(self._jobs,), name="worker starter", daemon=True).start()
+                self._pid = os.getpid()  # only now: without a thread to spare the next call must try again
         result: Future[Any] = Future()
         self._jobs.put((job, result))
         return result.result()

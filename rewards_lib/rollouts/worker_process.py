@@ -91,7 +91,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(messages, busy), daemon=True).start()
     setup = json.loads(messages.get())
     busy.clear()
-    with Executor() as executor:
+    with Executor(batch_children=1) as executor:  # its parent has one of these for each processor it wants used
         scorer = make_scorer(setup, executor)
         while (chunk := json.loads(messages.get())) is not None:
             answer = json.dumps(answer_chunk(scorer, chunk)).encode()

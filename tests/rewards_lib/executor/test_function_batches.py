@@ -1,4 +1,4 @@
-"""``run_functions``: many groups in one child, none of which costs or changes another."""
+"""``run_functions``: many groups in few children, none of which costs or changes another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 import pytest
 from executor_inputs import HEADER, payload_of
 
-from rewards_lib.executor import FunctionSource, Limits
+from rewards_lib.executor import Executor, FunctionSource, Limits
 
 FRAME = HEADER + "{top}\ndef reward_fn(context, sample, completions):\n    n = int(sample['extra']['answer'])\n{body}\n"
 
@@ -19,7 +19,7 @@ def batch(executor):
     def call(body: str, groups: int = 6, *, top: str = "", seconds: float = 5.0, **limits):
         body = "\n".join("    " + line for line in body.splitlines())
         source = FunctionSource(FRAME.format(top=top, body=body))
-        payloads = (payload_of("one", "two", answer=str(number)) for number in range(groups))
+        payloads = [payload_of("one", "two", answer=str(number)) for number in range(groups)]
         return executor.run_functions(source, payloads, limits=Limits(**limits), group_seconds=seconds)
 
     return call
@@ -180,47 +180,29 @@ def test_each_groups_network_calls_are_its_own(executor, server):
     assert values(runs)[2] == [None, None]
 
 
-def test_groups_are_taken_as_the_child_gets_through_them(executor):
-    """A file of any size streams through: at most a pipe of groups waits."""
-    text = "x" * 20_000
-    made = []
-
-    def groups():
-        for number in range(400):
-            made.append(number)
-            yield payload_of(text, answer=str(number))
-
+def test_a_group_that_hangs_before_megabytes_of_others_costs_itself_alone(executor):
+    groups = [payload_of("x" * 20_000, answer=str(number)) for number in range(400)]
     source = FunctionSource(
         HEADER + "import time\ndef reward_fn(c, s, r):\n"
         "    time.sleep(60 if s['extra']['answer'] == '0' else 0)\n    return RewardFunctionResult([1])\n"
     )
     start = time.monotonic()
-    runs = executor.run_functions(source, groups(), group_seconds=0.5)
+    runs = executor.run_functions(source, groups, group_seconds=0.5)
     assert [run.scores[0].value for run in runs] == [None] + [1.0] * 399
     assert time.monotonic() - start < 10
-    assert made == list(range(400))
 
 
-def test_a_source_of_groups_that_takes_its_time_takes_none_from_the_groups(executor):
-    def groups():
-        for number in range(4):
-            time.sleep(0.4)
-            yield payload_of("x", answer=str(number))
-
-    source = FunctionSource(
-        HEADER + "import time\ndef reward_fn(c, s, r):\n    time.sleep(0.4)\n    return RewardFunctionResult([1])\n"
+@pytest.mark.parametrize("children", [1, 3])
+def test_results_do_not_depend_on_how_many_children_share_a_batch(children):
+    body = (
+        "    if n == 4: time.sleep(9)\n    if n == 5: raise ValueError('five')\n"
+        "    if n == 6: return RewardFunctionResult([None, float('nan')])\n    print(n)\n" + f"    {GOOD}"
     )
-    executor.run_functions(source, [payload_of("x")])
-    runs = executor.run_functions(source, groups(), group_seconds=0.7)
-    assert [run.scores[0].value for run in runs] == [1.0] * 4
-
-
-def test_an_error_of_the_source_of_groups_is_the_callers_and_leaves_the_executor_usable(executor):
-    def groups():
-        yield payload_of("x")
-        raise OSError("the file ended")
-
-    source = FunctionSource(HEADER + "def reward_fn(c, s, r):\n    return RewardFunctionResult([1])\n")
-    with pytest.raises(OSError, match="the file ended"):
-        executor.run_functions(source, groups())
-    assert executor.run_functions(source, [payload_of("x")])[0].scores[0].value == 1.0
+    source = FunctionSource(FRAME.format(top="import time", body=body))
+    with Executor(batch_children=children) as executor:
+        groups = [payload_of("one", "two", answer=str(number)) for number in range(10)]
+        runs = executor.run_functions(source, groups, group_seconds=0.4)
+    assert values(runs) == [[None, None] if n in (4, 5, 6) else [n, n + 0.5] for n in range(10)]
+    assert [run.logs for run in runs] == ["" if n in (4, 5, 6) else f"{n}\n" for n in range(10)]
+    assert "time limit of 0.4 s" in str(runs[4].error)
+    assert "five" in str(runs[5].error)

@@ -153,9 +153,10 @@ def test_a_gateway_that_fails_in_mid_run_is_a_clear_failure_and_the_next_run_wor
         "import urllib.request\ndef reward_fn(context, sample, completions):\n"
         f"    urllib.request.urlopen('http://{host}/', timeout=5).read()\n    return RewardFunctionResult([1, 1])\n"
     )
+    run(source)  # the workers' own threads are there before threads run out
     with monkeypatch.context() as broken:
         if fate == "cut in the middle":
-            broken.setattr(Gateway, "_pump", lambda self, near, far, counts: self.close())
+            broken.setattr(Gateway, "_pump", lambda self, near, far, counts: near.shutdown(socket.SHUT_RDWR))
         else:
             broken.setattr(gateway.threading, "Thread", NoThread)
         failed = run(source, allow_hosts=(host,))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+
 from rewards_lib.executor import zygotes
 
 
@@ -31,3 +33,16 @@ def test_chores_come_beside_steady_work_and_one_that_fails_ends_nothing(monkeypa
         assert starter.call(lambda: 7) == 7
     assert tidy.calls >= 2
     assert starter.call(lambda: 8) == 8
+
+
+def test_a_starter_that_got_no_thread_tries_again_at_the_next_call(monkeypatch):
+    starter = zygotes._Starter()
+    with monkeypatch.context() as broken:
+        broken.setattr(zygotes.threading.Thread, "start", _no_thread)
+        with pytest.raises(RuntimeError, match="no thread"):
+            starter.call(lambda: 7)
+    assert starter.call(lambda: 7) == 7
+
+
+def _no_thread(_thread: object) -> None:
+    raise RuntimeError("no thread to spare")
