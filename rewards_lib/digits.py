@@ -47,7 +47,7 @@ def _folded(character: str) -> str:
 def _join_mixed(parts: list[str], at: int) -> None:
     """Write the digits that end before ``at`` and the fraction there as one fraction, spread over their places."""
     first = at
-    while first and parts[first - 1].isdigit() and at - first < _MAX_WHOLE_DIGITS:
+    while first and parts[first - 1].isdecimal() and at - first < _MAX_WHOLE_DIGITS:
         first -= 1
     top, _, bottom = parts[at].partition("/")
     if first == at or not bottom or (first and parts[first - 1] in (".", ",")):

@@ -79,7 +79,7 @@ class HttpGuard:
         if kind != "application/json":
             return Refusal(415, "The body must be JSON. Send Content-Type: application/json.", "content_type")
         length, most = headers.get(b"content-length", ""), self.most_bytes(scope["path"])
-        if length.isdigit() and int(length[:20]) > most:
+        if length.isdecimal() and int(length[:20]) > most:
             return Refusal(413, str(_too_large(most)), "size")
         return None
 

@@ -211,6 +211,11 @@ def test_folding_digits_keeps_a_place_for_every_character(text):
     assert len(folded) == len(text) or places
 
 
+@pytest.mark.parametrize(("text", "folded"), [("²¼", "²1/4"), ("3²½", "3²1/2"), ("２¼", "9/4"), ("৪½", "9/2")])
+def test_a_superscript_is_no_whole_part_of_a_fraction(text, folded):
+    assert fold_digits(text)[0] == folded
+
+
 @pytest.mark.parametrize(
     ("text", "blocks"),
     [

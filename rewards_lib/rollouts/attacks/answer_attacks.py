@@ -206,6 +206,6 @@ def _unicode_lookalike(scene: Scene) -> list[Trial]:
         return [_wrong(f"The answer is {_LOOKALIKES[scene.truth.upper()]}", "multiple_choice")]
     if scene.number is None:
         return []
-    wide = "".join(chr(ord(digit) + 0xFEE0) if digit.isdigit() else digit for digit in scene.wrong)
+    wide = "".join(chr(ord(digit) + 0xFEE0) if digit.isdecimal() else digit for digit in scene.wrong)
     joined = "\u200d".join(scene.wrong)
     return [_wrong(scene.spell(wide), "exact_match", "numeric_close"), _wrong(scene.spell(joined), "exact_match")]

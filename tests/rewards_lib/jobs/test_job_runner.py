@@ -1,16 +1,18 @@
 """Jobs run in processes of their own, are found again from the store, and are resumed to the same bytes."""
 
+import fcntl
 import json
 import os
 import signal
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from rewards_lib.errors import StoreError
 from rewards_lib.jobs import JobRequest, JobRunner
+from rewards_lib.jobs.process import LOCK
 from rewards_lib.mix import read_mix
 from rewards_lib.rollouts import score_file
 from rewards_lib.rollouts.scored_file import columns_path
@@ -21,6 +23,18 @@ TEXT = read_mix('{"name": "text", "rules": [{"name": "has", "preset": "contains"
 BROKEN = read_mix(
     '{"name": "b", "rules": [{"name": "n", "preset": "numeric_close", "params": {"answer_field": "no"}}]}'
 )
+PAUSES = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from rewards_lib.jobs import process
+say = process._say
+def say_and_pause(messages, message):
+    say(messages, message)
+    process._say = say
+    os.kill(os.getpid(), signal.SIGSTOP)
+process._say = say_and_pause
+process.main()
+"""
 
 
 @pytest.fixture
@@ -58,11 +72,20 @@ def finished(runner, job):
     return runner.load(job.id)
 
 
-def once_it_scores(runner, job):
+@contextmanager
+def paused_in_its_midst(runner, path):
+    """A job whose process stands still since its first progress, however busy the machine is; at the end it goes on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rewards_lib.jobs.runner._START", PAUSES)
+        job = runner.start(ask(path))
+    process = runner._running[job.id].process
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
     deadline = time.monotonic() + 60
-    while not (now := runner.load(job.id)).done and now.state == "running" and time.monotonic() < deadline:
+    while not runner.load(job.id).done and time.monotonic() < deadline:
         time.sleep(0.01)
-    return runner.load(job.id)
+    yield job
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGCONT)
 
 
 def test_a_job_scores_a_file_and_keeps_its_columns(runner, tmp_path):
@@ -81,10 +104,9 @@ def test_a_job_is_found_again_by_another_console(runner, store, tmp_path):
 
 def test_a_cancelled_job_keeps_what_it_finished_and_resumes_to_the_bytes_of_an_uninterrupted_one(runner, tmp_path):
     source = rollouts(tmp_path / "r.jsonl", 8_000)
-    job = runner.start(ask(source))
-    once_it_scores(runner, job)
-    asked = time.monotonic()
-    runner.cancel(job.id)
+    with paused_in_its_midst(runner, source) as job:
+        runner.cancel(job.id)
+        asked = time.monotonic()
     cancelled = finished(runner, job)
     assert time.monotonic() - asked < 10
     assert cancelled.state == "cancelled"
@@ -97,10 +119,9 @@ def test_a_cancelled_job_keeps_what_it_finished_and_resumes_to_the_bytes_of_an_u
 
 
 def test_a_killed_job_is_found_as_stopped_with_its_progress(runner, store, tmp_path):
-    job = runner.start(ask(rollouts(tmp_path / "r.jsonl", 8_000)))
-    once_it_scores(runner, job)
-    os.kill(runner._running[job.id].process.pid, signal.SIGKILL)
-    runner.wait(job.id)
+    with paused_in_its_midst(runner, rollouts(tmp_path / "r.jsonl", 8_000)) as job:
+        os.kill(runner._running[job.id].process.pid, signal.SIGKILL)
+        runner.wait(job.id)
     stopped = JobRunner(lambda: store, tmp_path / "jobs").load(job.id)
     assert stopped.state == "stopped"
     assert 0 < stopped.done < stopped.total == 8_000
@@ -177,3 +198,25 @@ def test_a_removed_job_leaves_no_file(runner, tmp_path):
     runner.remove(job.id)
     assert runner.find(job.id) is None
     assert not job.folder.exists()
+
+
+def test_with_a_result_go_the_attacks_on_it_and_their_size_is_told_before(runner, tmp_path):
+    source = rollouts(tmp_path / "r.jsonl", 8)
+    job = finished(runner, runner.start(ask(source)))
+    alone = runner.size_bytes(job.id)
+    attack = finished(runner, runner.start(ask(source, kind="attack", of=job.id)))
+    assert runner.size_bytes(job.id) > alone >= job.scored_path.stat().st_size
+    runner.remove(job.id)
+    assert runner.list() == []
+    assert not attack.folder.exists()
+    assert runner.size_bytes(job.id) == 0
+
+
+def test_a_job_of_another_console_is_not_removed_under_its_hands(runner, store, tmp_path):
+    other = JobRunner(lambda: store, tmp_path / "jobs")
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 8))))
+    with (job.folder / LOCK).open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(StoreError, match="Another console"):
+            other.remove(job.id)
+    assert job.scored_path.exists()
