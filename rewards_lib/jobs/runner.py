@@ -12,18 +12,19 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from rewards_lib.contract import JsonObject
+from rewards_lib.contract import JsonObject, Sentence
 from rewards_lib.errors import NotFoundError, StoreError
-from rewards_lib.jobs.job import Job, JobRequest, unpack_sentence
+from rewards_lib.jobs.job import Job, JobRequest
 from rewards_lib.jobs.process import LOCK, REQUEST
 from rewards_lib.rollouts.journal import read_progress
+from rewards_lib.rollouts.uploads import size_of_folder
 from rewards_lib.store import Store
 from rewards_lib.whole_files import write_whole
 
@@ -111,11 +112,26 @@ class JobRunner:
         return sorted((job for job in found if job is not None), key=lambda job: job.id, reverse=True)
 
     def remove(self, job_id: str) -> None:
-        """Forget a job and its files; a running one is cancelled first."""
-        self.cancel(job_id)
-        self.wait(job_id)
-        self._store().remove_item("job", job_id)
-        shutil.rmtree(self._folder / job_id, ignore_errors=True)
+        """Forget a job, its files and the attacks on its result; what runs is cancelled first.
+
+        Raises StoreError for a job that another console runs.
+        """
+        for own in (*(attack.id for attack in self._attacks_on(job_id)), job_id):
+            self.cancel(own)
+            self.wait(own)
+            if _is_locked(self._folder / own / LOCK):
+                raise StoreError("Another console is at work on the job {id}.", id=own, remedy="Cancel it there first.")
+            self._store().remove_item("job", own)
+            shutil.rmtree(self._folder / own, ignore_errors=True)
+
+    def size_bytes(self, job_id: str) -> int:
+        """What the files of a job, and of the attacks on its result, take on the disk."""
+        return sum(
+            size_of_folder(self._folder / own) for own in (job_id, *(one.id for one in self._attacks_on(job_id)))
+        )
+
+    def _attacks_on(self, job_id: str) -> Iterator[Job]:
+        return (job for job in self.list() if job.request.of == job_id)
 
     def wait(self, job_id: str, seconds: float | None = None) -> None:
         """Wait until a job of this console has ended."""
@@ -184,7 +200,7 @@ class JobRunner:
             return replace(job, state="done", result=last["result"], done=counted, total=max(counted, job.total))
         if last.get("state") == "failed":
             is_one_cause = bool(last.get("is_one_cause"))
-            return replace(job, state="failed", error=unpack_sentence(last["error"]), is_one_cause=is_one_cause)
+            return replace(job, state="failed", error=Sentence.from_json(last["error"]), is_one_cause=is_one_cause)
         return replace(job, state="cancelled" if running.is_cancelled else "stopped")
 
     def _keep_now_and_then(self, running: _Running) -> None:
