@@ -55,12 +55,14 @@ class ChunkScorer:
             limits=self.limits,
         )
         own_code = {rule.name for rule in self.mix.rules if rule.function is not None}
-        rows = [self._without_completion(rollout) for rollout in rollouts]
-        for call, result in zip(calls, results, strict=True):
-            for index, place in enumerate(call):
-                rows[place] = scored_row(rollouts[place], result, index, own_code)
-        tally = Tally()
-        for rollout, row in zip(rollouts, rows, strict=True):
+        scored = {
+            place: scored_row(rollouts[place], result, index, own_code)
+            for call, result in zip(calls, results, strict=True) for index, place in enumerate(call)
+        }  # fmt: skip
+        rows, tally = [], Tally()
+        for place, rollout in enumerate(rollouts):
+            row = scored.get(place) or self._without_completion(rollout)
+            rows.append(row)
             tally.count(row["reward"], line=rollout.line, error=row.get("error", ""))
         return ChunkResult([write_line(row) for row in rows], tally, weakest(result.isolation for result in results))
 
@@ -133,10 +135,13 @@ def _metrics(result: MixResult, index: int, functions: Collection[str]) -> dict[
     return found
 
 
+_STRICT = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def write_line(row: JsonObject) -> str:
     """Write a row as one line of strict JSON; numbers that JSON does not know become null."""
     try:
-        text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+        text = _STRICT.encode(row)
     except ValueError:
         text = json.dumps(_without_infinities(row), ensure_ascii=False)
     try:
