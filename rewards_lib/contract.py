@@ -36,6 +36,24 @@ class Sentence:
         """The English sentence."""
         return fill(self.template, self.values)
 
+    def to_json(self) -> JsonObject:
+        """Template and values apart, for another process or the store; what is no plain value becomes its text."""
+        values = {
+            name: {"sentence": value.to_json()} if isinstance(value, Sentence)
+            else value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
+            for name, value in self.values.items()
+        }  # fmt: skip
+        return {"template": self.template, "values": values}
+
+    @classmethod
+    def from_json(cls, row: JsonObject) -> Sentence:
+        """The sentence that ``to_json`` wrote. Raises KeyError for anything else."""
+        values = {
+            name: cls.from_json(value["sentence"]) if isinstance(value, dict) else value
+            for name, value in row["values"].items()
+        }
+        return cls(row["template"], values)
+
 
 def sentence(template: str, **values: object) -> Sentence:
     """Build a ``Sentence``; message catalogues are extracted from the first argument of this call."""
@@ -63,6 +81,11 @@ class Sample:
     def to_json(self) -> JsonObject:
         """The row as reward functions receive it."""
         return {"messages": list(self.messages), "extra": self.extra, "tools": list(self.tools)}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Sample:
+        """The sample of a row whose shape has been checked; what it lacks is empty."""
+        return cls(tuple(row.get("messages") or ()), row.get("extra") or {}, tuple(row.get("tools") or ()))
 
     @property
     def prompt(self) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rewards_lib.contract import JsonObject, Sample, Sentence, sentence
+from rewards_lib.contract import JsonObject, Sentence, sentence
 from rewards_lib.rollouts.rollout import BadRow
 from rewards_lib.rollouts.rows import Row
 
@@ -210,8 +210,3 @@ def _notes(report: DatasetReport, name: str, size_bytes: int) -> list[Sentence]:
                      kinds=", ".join(kinds))
         )  # fmt: skip
     return notes
-
-
-def sample_of(row: JsonObject) -> Sample:
-    """The sample of a row that breaks no rule."""
-    return Sample(tuple(row["messages"]), row.get("extra") or {}, tuple(row.get("tools") or ()))

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from rewards_lib.contract import JsonObject, Sample
 from rewards_lib.data_directory import data_directory
-from rewards_lib.datasets.checking import sample_of
 from rewards_lib.errors import InputError, NotFoundError
 from rewards_lib.rollouts.rollout import BadRow
 from rewards_lib.rollouts.rows import Row
@@ -76,7 +75,7 @@ def read_samples(store: Store, name: str, *, first: int = 0, most: int | None = 
         names = ", ".join(one.name for one in list_datasets(store))
         raise NotFoundError("There is no data set {name}.", name=name, remedy="There are: {names}.", names=names or "-")
     last = None if most is None else first + most
-    return [sample_of(row) for row in islice(_rows(found.path), first, last)]
+    return [Sample.from_json(row) for row in islice(_rows(found.path), first, last)]
 
 
 def _rows(path: Path) -> Iterator[JsonObject]:

@@ -67,8 +67,7 @@ class Reward:
         ground truth. A completion is a text, a message, a list of messages, or an object with messages.
         """
         plain = json.loads(write_json({"sample": sample, "completions": list(completions), "context": context or {}}))
-        row = plain["sample"]
-        read = Sample(tuple(row.get("messages") or ()), row.get("extra") or {}, tuple(row.get("tools") or ()))
+        read = Sample.from_json(plain["sample"])
         entries = [Completion(raw) for raw in plain["completions"]]
         results = [
             _score_function(rule, read, entries, plain["context"]) if rule.code else _score_preset(rule, read, entries)

@@ -119,7 +119,7 @@ class Job:
         return {
             "request": self.request.to_json(), "state": self.state, "done": self.done, "total": self.total,
             "unscored": self.unscored, "started_done": self.started_done, "started_at": _text(self.started_at),
-            "finished_at": _text(self.finished_at), "error": pack_sentence(self.error),
+            "finished_at": _text(self.finished_at), "error": self.error.to_json() if self.error else None,
             "is_one_cause": self.is_one_cause, "result": self.result,
         }  # fmt: skip
 
@@ -129,7 +129,7 @@ class Job:
         plain = {key: row[key] for key in ("state", "done", "total", "unscored", "started_done", "result")}
         return cls(
             id=id_, folder=folder, request=JobRequest.from_json(row["request"]), is_one_cause=row["is_one_cause"],
-            error=unpack_sentence(row["error"]),
+            error=Sentence.from_json(row["error"]) if row["error"] else None,
             started_at=_time(row["started_at"]), finished_at=_time(row["finished_at"]), **plain,
         )  # fmt: skip
 
@@ -161,32 +161,6 @@ def _with_secrets(functions: Mapping[str, ResolvedFunction]) -> dict[str, Resolv
         )
         for name, found in functions.items()
     }
-
-
-def pack_sentence(told: Sentence | None) -> JsonObject | None:
-    """Write a sentence as JSON, template and values apart, so that a screen can still translate it."""
-    if told is None:
-        return None
-    values = {
-        key: {"sentence": pack_sentence(value)} if isinstance(value, Sentence) else _plain(value)
-        for key, value in told.values.items()
-    }
-    return {"template": told.template, "values": values}
-
-
-def unpack_sentence(row: JsonObject | None) -> Sentence | None:
-    """Read what ``pack_sentence`` wrote."""
-    if row is None:
-        return None
-    values = {
-        key: unpack_sentence(value["sentence"]) if isinstance(value, dict) else value
-        for key, value in row["values"].items()
-    }
-    return Sentence(row["template"], values)
-
-
-def _plain(value: object) -> object:
-    return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
 
 
 def _text(when: datetime | None) -> str | None:

@@ -20,7 +20,7 @@ from typing import IO
 from rewards_lib.contract import JsonObject, sentence
 from rewards_lib.errors import RewardConsoleError, boundary
 from rewards_lib.executor import Executor
-from rewards_lib.jobs.job import JobRequest, pack_sentence
+from rewards_lib.jobs.job import JobRequest
 from rewards_lib.rollouts import AttackOptions, ScoreOptions, attack_mix, open_rollouts, score_file
 from rewards_lib.rollouts.file_scoring import AllFailedError
 from rewards_lib.rollouts.recorded_rewards import write_recorded
@@ -43,7 +43,7 @@ def main() -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             busy = sentence("Another process is at work on this job.")
-            _say(messages, {"state": "failed", "error": pack_sentence(busy)})
+            _say(messages, {"state": "failed", "error": busy.to_json()})
             return
         threading.Thread(target=_hold_leash, daemon=True).start()
         outcome: JsonObject = {}
@@ -67,7 +67,7 @@ def _failure(error: RewardConsoleError) -> JsonObject:
         told = sentence("{place}: {message}", place=error.place, message=told)
     if error.remedy:
         told = sentence("{message} {remedy}", message=told, remedy=error.remedy)
-    return {"state": "failed", "error": pack_sentence(told), "is_one_cause": isinstance(error, AllFailedError)}
+    return {"state": "failed", "error": told.to_json(), "is_one_cause": isinstance(error, AllFailedError)}
 
 
 def _say(messages: IO[str], message: JsonObject) -> None:

@@ -54,7 +54,7 @@ def score_rules_item(item: JsonObject) -> list[list[Json]]:
     ``{"rules": [{"preset", "params"}, ...], "sample", "completions"}`` in, the scores of each rule out, written by
     ``shorten_score``.
     """
-    sample, completions = _read_sample(item["sample"]), [Completion(raw) for raw in item["completions"]]
+    sample, completions = Sample.from_json(item["sample"]), [Completion(raw) for raw in item["completions"]]
     return [
         [shorten_score(score) for score in find_preset(rule["preset"]).score_all(_params_of(rule), sample, completions)]
         for rule in item["rules"]
@@ -65,12 +65,8 @@ def _params_of(rule: JsonObject) -> JsonObject:
     return _complete_params(rule["preset"], write_json(rule.get("params") or {}))
 
 
-def _read_sample(row: JsonObject) -> Sample:
-    return Sample(tuple(row.get("messages") or ()), row.get("extra") or {}, tuple(row.get("tools") or ()))
-
-
 def _score(item: JsonObject, completions: list[Any]) -> list[Score]:
-    sample = _read_sample(item["sample"])
+    sample = Sample.from_json(item["sample"])
     return find_preset(item["preset"]).score_all(_params_of(item), sample, [Completion(raw) for raw in completions])
 
 
@@ -85,7 +81,7 @@ def _complete_params(name: str, params: str) -> JsonObject:
 def encode_score(score: Score) -> JsonObject:
     """Write a score as JSON: ``{"state", "value", "why", "spans", "metrics"}``."""
     return {
-        "state": str(score.state), "value": score.value, "why": _encode(score.why) if score.why else None,
+        "state": str(score.state), "value": score.value, "why": score.why.to_json() if score.why else None,
         "spans": [list(span) for span in score.spans], "metrics": dict(score.metrics),
     }  # fmt: skip
 
@@ -106,22 +102,7 @@ def decode_score(row: Any) -> Score:
         return Score.scored(row)
     why = row["why"]
     return Score(
-        ScoreState(row["state"]), row["value"], _decode(why) if why else None,
+        ScoreState(row["state"]), row["value"], Sentence.from_json(why) if why else None,
         tuple((int(start), int(end)) for start, end in row["spans"]),
         {str(name): float(value) for name, value in row["metrics"].items()},
     )  # fmt: skip
-
-
-def _encode(why: Sentence) -> JsonObject:
-    """Reasons may hold reasons as values."""
-    values = {
-        name: _encode(value) if isinstance(value, Sentence)
-        else value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
-        for name, value in why.values.items()
-    }  # fmt: skip
-    return {"template": why.template, "values": values}
-
-
-def _decode(row: JsonObject) -> Sentence:
-    values = {name: _decode(value) if isinstance(value, dict) else value for name, value in row["values"].items()}
-    return Sentence(row["template"], values)

@@ -223,4 +223,4 @@ def _texts(rollout: Rollout, names: frozenset[str]) -> dict[str, Value]:
 
 def prompt_text(rollout: Rollout) -> str:
     """The text of the sample's last user message."""
-    return Sample(tuple(rollout.sample.get("messages") or ())).prompt
+    return Sample.from_json(rollout.sample).prompt

@@ -80,11 +80,8 @@ class BadRow:
 
 def payload_of(rollouts: Sequence[Rollout]) -> Payload:
     """Build the call that scores rollouts of one sample together, in order."""
-    sample = rollouts[0].sample
-    return Payload(
-        Sample(tuple(sample.get("messages") or ()), sample.get("extra") or {}, tuple(sample.get("tools") or ())),
-        tuple(Completion(rollout.completion) for rollout in rollouts),
-    )
+    completions = tuple(Completion(rollout.completion) for rollout in rollouts)
+    return Payload(Sample.from_json(rollouts[0].sample), completions)
 
 
 def prompt_key(messages: Json) -> str:

@@ -53,8 +53,7 @@ class Scene:
     @property
     def sample(self) -> Sample:
         """The sample of the rollout."""
-        row = self.rollout.sample
-        return Sample(tuple(row.get("messages") or ()), row.get("extra") or {}, tuple(row.get("tools") or ()))
+        return Sample.from_json(self.rollout.sample)
 
     @property
     def extra(self) -> JsonObject:
@@ -123,8 +122,7 @@ def wrong_value(truth: str, choices: str = "ABCD") -> str:
 
 def make_scene(rollout: Rollout, mix: Mix, spelling: str = "plain") -> Scene:
     """Set the scene of a rollout under a mix."""
-    sample = rollout.sample
-    truth = truth_of(Sample(tuple(sample.get("messages") or ()), sample.get("extra") or {}), mix)
+    truth = truth_of(Sample.from_json(rollout.sample), mix)
     return Scene(rollout, truth, wrong_value(truth), mix, spelling)
 
 
