@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .guards import PolicyError, guarded_builtins, hooks, judge, open_packages
-from .module_tables import hidden_reason, is_allowed, refused_module
+from .module_tables import ALLOWED, SUBSTITUTES, hidden_reason, is_allowed, refused_module
 from .names import FILE_NAME, USER_MODULE
 from .replacements import REPLACEMENTS
 
@@ -81,7 +81,20 @@ class _State:
             raise AttributeError(f"module {self.name!r} has no attribute {name!r}")
         if isinstance(value, types.ModuleType):
             return self.gate.facade(_module_name(value), value)
-        return judge(name, value)
+        return self._of_another_module(value) or judge(name, value)
+
+    def _of_another_module(self, value: Any) -> Any:
+        """Hold what a module imported for itself to its own module's rule: ``contextlib.wraps`` is functools'."""
+        if not isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+            return None
+        home, name = value.__module__, value.__name__
+        if home == self.name or getattr(sys.modules.get(str(home)), name, None) is not value:
+            return None
+        reason = SUBSTITUTES.get(home) or (home in ALLOWED and hidden_reason(home, name))
+        if reason:
+            raise PolicyError(str(reason))
+        builder = REPLACEMENTS.get((home, name))
+        return builder and builder()
 
 
 _states: dict[int, _State] = {}

@@ -13,6 +13,7 @@ ALLOWED = frozenset(
     [
         "__future__",
         "abc",
+        "argparse",
         "array",
         "ast",
         "asyncio",
@@ -21,12 +22,14 @@ ALLOWED = frozenset(
         "bisect",
         "calendar",
         "cmath",
+        "codecs",
         "collections",
         "collections.abc",
         "colorsys",
         "concurrent",
         "concurrent.futures",
         "contextlib",
+        "contextvars",
         "copy",
         "csv",
         "dataclasses",
@@ -34,9 +37,12 @@ ALLOWED = frozenset(
         "decimal",
         "difflib",
         "enum",
+        "errno",
+        "fnmatch",
         "fractions",
         "functools",
         "graphlib",
+        "gzip",
         "hashlib",
         "heapq",
         "hmac",
@@ -144,6 +150,7 @@ _CODE = sentence("runs text as code")
 
 DENY: dict[str, dict[str, Words]] = {
     "abc": {},
+    "argparse": {"FileType": _FILE},
     "ast": {"main": _PROGRAM},
     "asyncio": {
         "create_subprocess_exec": _PROCESS, "create_subprocess_shell": _PROCESS, "subprocess": _PROCESS,
@@ -244,6 +251,8 @@ ONLY: dict[str, frozenset[str]] = {
     "signal": frozenset(
         ["signal", "alarm", "setitimer", "getitimer", "SIGALRM", "ITIMER_REAL", "SIG_DFL", "SIG_IGN", "Signals"]
     ),
+    "codecs": frozenset(["encode", "decode", "BOM_UTF8"]),
+    "gzip": frozenset(["compress", "decompress", "BadGzipFile"]),
     "pathlib": frozenset(["PurePath", "PurePosixPath", "PureWindowsPath"]),
     "shlex": frozenset(["split", "quote", "join"]),  # a shlex object opens files by name
     "warnings": frozenset(["warn", "simplefilter", "filterwarnings", "catch_warnings", "resetwarnings"]),

@@ -25,7 +25,19 @@ _COMMON_DUNDERS = frozenset([
 ])  # fmt: skip
 """What a class may define and anybody may call by name: the everyday data model."""
 
-READ_DUNDERS = _COMMON_DUNDERS | frozenset([
+_OPERATORS = frozenset([
+    "__bytes__", "__length_hint__", "__aenter__", "__aexit__", "__aiter__", "__anext__", "__await__",
+    "__complex__", "__index__", "__radd__", "__iadd__", "__rsub__", "__isub__", "__rmul__", "__imul__",
+    "__rtruediv__", "__itruediv__", "__floordiv__", "__rfloordiv__", "__ifloordiv__", "__mod__", "__rmod__", "__imod__",
+    "__divmod__", "__rdivmod__", "__pow__", "__rpow__", "__ipow__", "__matmul__", "__rmatmul__", "__imatmul__",
+    "__lshift__", "__rlshift__", "__ilshift__", "__rshift__", "__rrshift__", "__irshift__", "__neg__", "__pos__",
+    "__abs__", "__and__", "__rand__", "__iand__", "__or__", "__ror__", "__ior__", "__xor__", "__rxor__",
+    "__ixor__", "__invert__", "__round__", "__trunc__", "__floor__", "__ceil__", "__reversed__", "__copy__",
+    "__deepcopy__", "__fspath__",
+])  # fmt: skip
+"""The rest of the data model that computes: ``super().__radd__(other)`` says no more than ``other + self``."""
+
+READ_DUNDERS = _COMMON_DUNDERS | _OPERATORS | frozenset([
     "__name__", "__doc__", "__qualname__", "__module__", "__class__", "__traceback__", "__cause__",
     "__context__", "__version__", "__suppress_context__", "__notes__", "__members__",
 ])  # fmt: skip
@@ -34,25 +46,22 @@ READ_DUNDERS = _COMMON_DUNDERS | frozenset([
 NAME_DUNDERS = frozenset(["__name__", "__doc__", "__file__"])
 """Dunder names that may be read as variables."""
 
-CLASS_NAMES = frozenset(["__slots__", "__hash__", "__doc__"])
-"""Dunder names that a class body may assign."""
-
 MODULE_NAMES = frozenset(["__all__", "__version__", "__author__", "__doc__"])
 """Dunder names that the module may assign."""
 
 WRITE_DUNDERS = frozenset(["__name__", "__doc__", "__qualname__"])
 """Dunder attributes that may be assigned on the author's own functions and classes."""
 
-METHODS = _COMMON_DUNDERS | frozenset([
-    "__bytes__", "__length_hint__", "__aenter__", "__aexit__", "__aiter__", "__anext__", "__await__",
-    "__complex__", "__index__", "__radd__", "__iadd__", "__rsub__", "__isub__", "__rmul__", "__imul__",
-    "__rtruediv__", "__itruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__divmod__",
-    "__pow__", "__rpow__", "__matmul__", "__rmatmul__", "__lshift__", "__rshift__", "__neg__", "__pos__",
-    "__abs__", "__and__", "__rand__", "__iand__", "__or__", "__ror__", "__ior__", "__xor__", "__rxor__",
-    "__ixor__", "__invert__", "__round__", "__trunc__", "__floor__", "__ceil__", "__reversed__", "__copy__",
-    "__deepcopy__", "__set_name__", "__get__", "__set__", "__fspath__",
+METHODS = _COMMON_DUNDERS | _OPERATORS | frozenset([
+    "__set_name__", "__get__", "__set__", "__delete__", "__sizeof__", "__dir__",
 ])  # fmt: skip
-"""Special methods that a class may define."""
+"""Special methods that a class may define, or call by another of their names: ``__radd__ = __add__``."""
+
+ENUM_NAMES = frozenset(["_missing_", "_ignore_", "_order_"])
+"""What an enum's body may define, although it looks like the executor's."""
+
+CLASS_NAMES = METHODS | ENUM_NAMES | frozenset(["__slots__", "__doc__"])
+"""Special names that a class body may assign."""
 
 PLAIN = frozenset(
     name

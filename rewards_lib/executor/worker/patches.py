@@ -1,7 +1,8 @@
 """Changes to library modules of the worker, made right after their import, whoever imports them first.
 
 A stand-in can be walked around through ``super``; these change the real thing. Invariant: what a change takes away is
-the reading of files, of attributes past the guard, or a socket of the run's own; everything else works as before.
+the reading of files, of attributes past the guard, their writing, text run as code, or a socket of the run's own;
+everything else works as before.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from types import ModuleType
 from typing import Any
 
 from . import dial
-from .guards import PolicyError, format_guarded
+from .guards import PolicyError, check_attribute_name, format_guarded
+
+
+def _patch_argparse(module: Any) -> None:
+    """Arguments are not read from files."""
+
+    def refuse(*_given: Any) -> Any:
+        raise PolicyError("argparse cannot read arguments from a file: reward code sees no files")
+
+    module.ArgumentParser._read_args_from_files = refuse
 
 
 def _patch_logging(module: Any) -> None:
@@ -68,10 +78,51 @@ def _patch_element_tree(module: Any) -> None:
     module.ElementTree.write = write_object
 
 
+def _patch_copy(module: Any) -> None:
+    """A copy fills in an object of the original's class only.
+
+    ``__new__`` of an own class may give back anything, a library class too; its attributes are not the author's to set.
+    """
+    rebuild = module._reconstruct
+
+    def rebuild_alike(x: Any, memo: Any, func: Any, args: Any, *state: Any, **options: Any) -> Any:
+        def build(*given: Any) -> Any:
+            made = func(*given)
+            if type(made) is not type(x):
+                raise PolicyError(f"copying {type(x).__name__} objects gives another kind of object")
+            return made
+
+        return rebuild(x, memo, build, args, *state, **options)
+
+    module._reconstruct = rebuild_alike
+
+
+def _patch_dataclasses(module: Any) -> None:
+    """A data class is built from text; the names in it are identifiers, and none is an internal's.
+
+    A TypedDict in its functional form has fields of any spelling.
+    """
+    import inspect
+
+    process = module._process_class
+
+    def process_named(kind: Any, *options: Any) -> Any:
+        for name in inspect.get_annotations(kind):
+            check_attribute_name(name)
+            if not name.isidentifier():
+                raise PolicyError(f"a data class cannot have a field called {name!r}")
+        return process(kind, *options)
+
+    module._process_class = process_named
+
+
 PATCHES: dict[str, Callable[[Any], None]] = {
     "aiohappyeyeballs": dial.patch_aiohappyeyeballs,
+    "argparse": _patch_argparse,
     "asyncio.base_events": dial.patch_asyncio,
     "contextlib": _patch_contextlib,
+    "copy": _patch_copy,
+    "dataclasses": _patch_dataclasses,
     "logging": _patch_logging,
     "urllib3.util.connection": dial.patch_urllib3,
     "xml.etree.ElementTree": _patch_element_tree,

@@ -8,8 +8,10 @@ internal among its instances.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 from .names import TYPE_PARAMETERS
 
@@ -24,6 +26,21 @@ _MODULES = frozenset(["ast", "datetime", "decimal", "fractions"])
 _DECORATORS = frozenset(["dataclass", "dataclasses.dataclass", "total_ordering", "functools.total_ordering", "final"])
 """Decorators that give back the class they were given, or one like it."""
 
+_PLAIN_BASES = frozenset(
+    ["bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "tuple"]
+    + [name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)]
+)
+"""Builtins that an own class may inherit from and still be taken apart; ``str`` has ``format``."""
+
+_IMPORTED_BASES = frozenset(
+    ["abc.ABC", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "collections.namedtuple", "enum.Enum",
+     "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"]
+)  # fmt: skip
+"""Classes of the library, and functions that build one, of which the same is true.
+
+What a class inherits from another library class could be named as a field of its own, and be read as one.
+"""
+
 
 class PatternRules:
     """Tells whether a class pattern's class is certain."""
@@ -31,9 +48,12 @@ class PatternRules:
     def __init__(self, nodes: Sequence[ast.AST]) -> None:
         bound = list(_bound(nodes)) if any(isinstance(node, ast.MatchClass) for node in nodes) else []
         self._names = Counter(name for name, _ in bound)
-        certain = [(name, node) for name, node in bound if self._names[name] == 1]
-        self._classes = {name for name, node in certain if _is_own(node) or _is_imported(node)}
-        self._modules = {name for name, node in certain if _is_module(node, name)}
+        self._certain = {name: node for name, node in bound if self._names[name] == 1}
+        self._classes: set[str] = set()
+        for name, node in self._certain.items():  # in the order of the source: a base stands before what inherits
+            if _is_imported(node) or (_is_own(node) and all(map(self._is_plain_base, node.bases))):
+                self._classes.add(name)
+        self._modules = {name for name, node in self._certain.items() if _is_module(node, name)}
 
     def may_take_apart(self, pattern: ast.MatchClass) -> bool:
         """Tell whether the sub-patterns of a class pattern may read attributes."""
@@ -46,6 +66,21 @@ class PatternRules:
         return (
             isinstance(named, ast.Attribute) and isinstance(named.value, ast.Name) and named.value.id in self._modules
         )
+
+    def _is_plain_base(self, base: ast.expr) -> bool:
+        """Tell whether an own class inherits nothing that must not be read from a base."""
+        if isinstance(base, (ast.Subscript, ast.Call)):  # Generic[T], namedtuple("Pair", "a b")
+            return self._is_plain_base(base.value if isinstance(base, ast.Subscript) else base.func)
+        if isinstance(base, ast.Attribute):
+            module = base.value.id if isinstance(base.value, ast.Name) else ""
+            origin = self._certain.get(module)
+            imported = isinstance(origin, ast.Import) and _imported_name(origin, module)
+            return f"{imported}.{base.attr}" in _IMPORTED_BASES
+        name = base.id if isinstance(base, ast.Name) else ""
+        origin = self._certain.get(name)
+        if isinstance(origin, ast.ImportFrom):
+            return f"{origin.module}.{_imported_name(origin, name)}" in _IMPORTED_BASES
+        return name in self._classes or (name in _PLAIN_BASES and name not in self._names)
 
 
 def _bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
@@ -68,7 +103,11 @@ def _bound(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
             yield node.name, node  # type: ignore[attr-defined]
 
 
-def _is_own(node: ast.AST) -> bool:
+def _imported_name(node: ast.Import | ast.ImportFrom, name: str) -> str | None:
+    return next((alias.name for alias in node.names if (alias.asname or alias.name) == name), None)
+
+
+def _is_own(node: ast.AST) -> TypeGuard[ast.ClassDef]:
     return isinstance(node, ast.ClassDef) and all(_is_harmless(entry) for entry in node.decorator_list)
 
 

@@ -18,6 +18,7 @@ from .imports_check import ImportRules
 from .names import (
     CAREFUL_ATTRIBUTES,
     CLASS_NAMES,
+    ENUM_NAMES,
     METHODS,
     MODULE_NAMES,
     NAME_DUNDERS,
@@ -33,7 +34,8 @@ from .refusals import BUILTINS, STATEMENTS, Row, Words, finding, place, sentence
 
 _SMALL_EXPONENT = 16
 _UNCERTAIN_CLASS = sentence(
-    "A pattern can only take apart classes that this file defines, or those of ast, datetime, decimal and fractions."
+    "A pattern can only take apart classes that this file defines without inheriting from a library's, "
+    "or those of ast, datetime, decimal and fractions."
 )
 
 
@@ -87,6 +89,8 @@ class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # Restric
         """Refuse names that belong to the executor; a run of underscores is an ordinary name."""
         if name is None or not name.startswith("_") or not name.strip("_") or self._is_mangled(name):
             return
+        if allow_magic_methods and name in ENUM_NAMES:
+            return
         if allow_magic_methods and name.startswith("__") and name.endswith("__"):
             if name not in METHODS:
                 self.refuse(node, "method", sentence("A class cannot define {name} in reward code.", name=name), name)
@@ -99,7 +103,7 @@ class RewardPolicy(RestrictingNodeTransformer):  # type: ignore[misc]  # Restric
         """Check a variable; reading a refused builtin says what to use instead."""
         name = node.id
         if isinstance(node.ctx, ast.Load):
-            if name in NAME_DUNDERS:
+            if name in NAME_DUNDERS or (self._in_class and name in METHODS):
                 return node
             if name in BUILTINS and name not in self._bound_names():
                 self.refuse(node, "builtin", BUILTINS[name])

@@ -160,6 +160,94 @@ import functools
 def attack():
     return functools.partial(getattr, object)("__subcl" + "asses__") is not None
 """,
+    "another module hands out functools.wraps": """
+import contextlib, typing
+def attack():
+    reference = typing.get_args(typing.List["1 + 1"])[0]
+    @contextlib.wraps(type(reference), assigned=())
+    def mine(): pass
+    return mine._evaluate(reference, {}, {}, frozenset()) == 2
+""",
+    "another module hands out a raw socket": """
+import ssl
+def attack():
+    return ssl.socket is not None
+""",
+    "a copy sets any attribute of a library class": """
+import copy, typing
+made, names = [], ["x"]
+class A:
+    __slots__ = names
+    def __new__(cls): return made[0] if made else super().__new__(cls)
+def attack():
+    reference = typing.get_args(typing.List["1 + 1"])[0]
+    one = A()
+    names[0] = "__module__"
+    made.append(type(reference))
+    copy.copy(one)
+    return reference._evaluate({}, {}, frozenset()) == 2
+""",
+    "a copy fills in a library's function": """
+import copy, logging
+made = []
+class A:
+    def __new__(cls): return made[0] if made else super().__new__(cls)
+def attack():
+    one = A()
+    one.secret = 1
+    made.append(logging.getLogger)
+    copy.deepcopy(one)
+    return hasattr(logging.getLogger, "secret")
+""",
+    "a field of a data class is code": """
+import dataclasses, typing
+def attack():
+    name = '"+repr(().__class__.__base__.__subclasses__()) #'
+    kind = dataclasses.dataclass(typing.TypedDict("X", {name: int}), init=False, eq=False)
+    return "object" in kind.__repr__(1) or "class" in kind.__repr__(1)
+""",
+    "a field of a data class reads str.format": """
+import dataclasses
+@dataclasses.dataclass(init=False)
+class P(str):
+    format: object
+def attack():
+    match P("{0.__class__.__base__}"):
+        case P(found): return "object" in found(1)
+""",
+    "a field of a data class reads a library's private method": """
+import asyncio, dataclasses
+class Own(asyncio.SelectorEventLoop): pass
+@dataclasses.dataclass(init=False)
+class Loop(Own):
+    _make_subprocess_transport: object
+def attack():
+    match Loop():
+        case Loop(found): return callable(found)
+""",
+    "a base looks plain": """
+import asyncio, dataclasses
+import asyncio as abc
+object = abc.SelectorEventLoop
+@dataclasses.dataclass(init=False)
+class Loop(object):
+    _make_subprocess_transport: object
+def attack():
+    match Loop():
+        case Loop(found): return callable(found)
+""",
+    "arguments are read from a file": """
+import argparse
+def attack():
+    parser = argparse.ArgumentParser(fromfile_prefix_chars="@", exit_on_error=False)
+    parser.add_argument("lines", nargs="*")
+    return "root" in str(parser.parse_args(["@/etc/passwd"]))
+""",
+    "a text codec opens a file": """
+import codecs
+def attack():
+    return codecs.open("/etc/passwd") is not None
+""",
     "a signal handler gets a frame": """
 import signal
 seen = []
@@ -187,7 +275,9 @@ def test_a_known_way_around_the_policy_is_closed(make_confined, name):
 
 def test_ordinary_uses_of_what_was_closed_still_work(run):
     source = """
-import contextlib, functools, io, logging, sys, types, typing, xml.etree.ElementTree as ET
+import abc, argparse, asyncio, codecs, contextvars, copy, contextlib, dataclasses, enum, errno, fnmatch, functools
+import gzip, io, logging, sys, types, typing
+import xml.etree.ElementTree as ET
 from collections import namedtuple
 Pair = namedtuple("Pair", "a b")
 class Triple(typing.NamedTuple):
@@ -198,6 +288,22 @@ class Box:
     def read(self): return self._kept._n
 class Small(Box):
     def read(self): return super().read() + self._kept._n
+class Scored(abc.ABC):
+    kind = "scored"
+@dataclasses.dataclass(order=True)
+class Grade(Scored):
+    points: int
+    more: dict = dataclasses.field(default_factory=dict, compare=False)
+    format: str = dataclasses.field(default="plain", init=False)
+    def __add__(self, other): return Grade(self.points + (other.points if other else 0))
+    __radd__ = __add__
+    def __ifloordiv__(self, other): self.points //= other; return self
+class Colour(enum.Enum):
+    _ignore_ = ["spare"]
+    spare = 1
+    RED = "red"
+    @classmethod
+    def _missing_(cls, value): return cls.RED
 def twice(f):
     @functools.wraps(f)
     def inner(*a): return 2 * f(*a)
@@ -219,6 +325,27 @@ def reward_fn(context, sample, completions):
     tree.getroot().find("b").text = "5"
     out = io.BytesIO(); tree.write(out)
     assert b"<b>5</b>" in out.getvalue()
+    first = copy.deepcopy(Grade(2, {"a": [1]}))
+    assert first == Grade(2, {"a": [1]}) and Grade(3) > first and sum([Grade(1), Grade(2)]).points == 3
+    match first:
+        case Grade(points, more): assert (points, more) == (2, {"a": [1]})
+    match Colour("unheard of"):
+        case Colour.RED: assert first.format == "plain"
+    first //= 2
+    class Later:
+        def __await__(self): return asyncio.sleep(0, 5).__await__()
+    async def later(): return await Later()
+    assert asyncio.run(later()) == 5 and (1).__radd__(2) == 3
+    assert gzip.decompress(gzip.compress(b"a")) == codecs.encode("n", "rot13").encode() == b"a" and errno.ENOENT == 2
+    assert fnmatch.filter(["a.py"], "*.py") and contextvars.ContextVar("v", default=1).get() == 1
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--k", type=int, default=1)
+    assert parser.parse_args(["--k", "3"]).k == 3
+    @contextlib.contextmanager
+    def doubled():
+        "doubles"
+        yield one
+    assert first.points == 1 and doubled.__doc__ == "doubles" and contextlib.wraps(one)(lambda: 1).__name__ == "one"
     sys.stdout.write("plain"); sys.stdout.flush()
     print("{0.a}{1[k]!r:>4}".format(Pair(1, 2), {"k": "v"}), "{x}".format_map({"x": 1}))
     return RewardFunctionResult([1.0, 1.0])
