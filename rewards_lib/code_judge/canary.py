@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from rewards_lib.code_judge.judge import CodeJudge
 from rewards_lib.code_judge.languages import LANGUAGES
 from rewards_lib.code_judge.submission import Submission
+from rewards_lib.code_judge.toolchains import found_languages
 from rewards_lib.code_judge.verdicts import Verdict
 from rewards_lib.contract import Json, JsonObject
 from rewards_lib.errors import BusyError, RewardConsoleError, boundary
@@ -42,9 +43,10 @@ class Canary:
         self._thread = threading.Thread(target=self._watch, name="code judge canary", daemon=True)
         self._thread.start()
 
-    def look(self) -> None:
-        """Judge the sample of every language in use; a failure lets all idle workers be replaced."""
-        for name in sorted(self._judge.used_languages | {"python"}):
+    def look(self, *, at_all: bool = False) -> None:
+        """Judge the sample of every language in use, or that is installed; a failure lets idle workers be replaced."""
+        installed = {name for name, version in found_languages().items() if version} if at_all else set()
+        for name in sorted(self._in_use() | installed):
             report = self._try(name)
             if report is not None:
                 self._reports[name] = report
@@ -57,16 +59,21 @@ class Canary:
         faults: list[RewardConsoleError] = []
         verdicts: list[Verdict] = []
         with boundary(faults.append):  # a fault of ours is illness too, and must not end the watch
-            verdicts.append(self._judge.judge(Submission(language.sample, language, _TESTS, is_program=True)).verdict)
+            submission = Submission(language.sample, language, _TESTS, is_program=True)
+            verdicts.append(self._judge.judge(submission, counts=False).verdict)
         if any(isinstance(fault, BusyError) for fault in faults):
             return None
         told = str((verdicts or faults)[0])
         return CanaryReport(verdicts == [Verdict.ACCEPTED], told, time.time())
 
+    def _in_use(self) -> set[str]:
+        return self._judge.used_languages | {"python"}
+
     @property
     def is_well(self) -> bool:
-        """Whether no language's last canary failed."""
-        return all(report.is_well for report in dict(self._reports).values())
+        """Whether no canary of a language in use failed; a broken compiler that nobody asks for is no illness."""
+        in_use = self._in_use()
+        return all(report.is_well for name, report in dict(self._reports).items() if name in in_use)
 
     def to_json(self) -> JsonObject:
         """By language: how the last canary went, and when."""
@@ -81,10 +88,9 @@ class Canary:
         self._thread.join(timeout=5)
 
     def _watch(self) -> None:
-        while True:
+        self.look(at_all=True)
+        while not self._stop.wait(EVERY_SECONDS):
             self.look()
-            if self._stop.wait(EVERY_SECONDS):
-                return
 
     def __enter__(self) -> Canary:
         return self

@@ -6,10 +6,8 @@ and reads the header itself where it does not; a program's binary does not depen
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +16,7 @@ from rewards_lib.code_judge import anonymous_files
 from rewards_lib.code_judge.binary_cache import BinaryCache
 from rewards_lib.code_judge.languages import Language
 from rewards_lib.code_judge.toolchains import Toolchain
-from rewards_lib.code_judge.workers import HEADERS_PLACE
+from rewards_lib.whole_files import write_whole
 
 Build = Callable[[Toolchain], int | None]
 """Compiles a language's header and returns the result as a descriptor, None when that failed."""
@@ -33,11 +31,9 @@ class PrecompiledHeaders:
         self._builds_itself = builds_itself
         self._lock = threading.Lock()
         self._begun: set[str] = set()
-        with contextlib.suppress(OSError):  # a disk that is read-only costs the speed and nothing else
-            folder.mkdir(parents=True, exist_ok=True)
 
-    def place_for(self, toolchain: Toolchain, source: str) -> str | None:
-        """The folder to be searched for headers first, as a worker sees it; None where there is nothing, or not yet.
+    def place_for(self, toolchain: Toolchain, source: str) -> Path | None:
+        """The folder to be searched for headers first; None where there is nothing, or not yet.
 
         The first who asks in vain lets the header be compiled, beside what is going on.
         """
@@ -46,7 +42,7 @@ class PrecompiledHeaders:
             return None
         place = self._place(toolchain)
         if (place / f"{language.header}.gch").is_file():
-            return f"{HEADERS_PLACE}/{place.name}"
+            return place
         if self._builds_itself:
             self._begin(toolchain)
         return None
@@ -72,11 +68,10 @@ class PrecompiledHeaders:
         with anonymous_files.closing(compiled):
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
+                with write_whole(target) as file:
                     for piece in anonymous_files.pieces(compiled):
                         file.write(piece)
-                os.chmod(file.name, 0o644)
-                os.replace(file.name, target)
+                    os.fchmod(file.fileno(), 0o644)  # whatever the umask: compilers run as another user
             except OSError:
                 return False  # a disk that is full costs the speed and nothing else
         return True

@@ -7,6 +7,7 @@ be fetched, an overloaded machine) is raised as an error of the family, and nobo
 from __future__ import annotations
 
 import atexit
+import contextlib
 import itertools
 import os
 import threading
@@ -24,6 +25,7 @@ from rewards_lib.code_judge.cancellation import Cancellation
 from rewards_lib.code_judge.extraction import Program, extract_program
 from rewards_lib.code_judge.headers import PrecompiledHeaders
 from rewards_lib.code_judge.languages import LANGUAGES
+from rewards_lib.code_judge.libraries import CompiledLibraries
 from rewards_lib.code_judge.programs import ReadyProgram
 from rewards_lib.code_judge.run_verdict import broken_limit, ending, execution_of, refuse_faults
 from rewards_lib.code_judge.runs import RunOrder, RunReport
@@ -57,9 +59,12 @@ class CodeJudge:
         """``is_brief`` is for a judge of one submission: it begins nothing that pays off later."""
         folder = (home or data_directory()) / "code_judge"
         self.workers = workers or os.cpu_count() or 1
-        self._headers = PrecompiledHeaders(folder / "headers", self._compile_header, builds_itself=not is_brief)
-        shown = str(self._headers.folder) if self._headers.folder.is_dir() else ""
-        self._pool = WorkerPool(toolchains.readable_anywhere(), require, plans, headers=shown)
+        prepared = folder / "prepared"
+        with contextlib.suppress(OSError):  # without it nothing is precompiled, which ``CompiledLibraries`` tells
+            prepared.mkdir(parents=True, exist_ok=True)
+        self._headers = PrecompiledHeaders(prepared / "headers", self._compile_header, builds_itself=not is_brief)
+        self._libraries = CompiledLibraries(prepared / "libraries")
+        self._pool = WorkerPool(toolchains.readable_anywhere(), require, plans, prepared=prepared)
         self._queue = RunQueue(at_once=self.workers, most_waiting=1 << 20, wait_seconds=_WAIT_SECONDS, kept_free=0)
         self._cache = BinaryCache(folder / "binaries")
         self._fetcher = TestFetcher(folder / "tests", allow_hosts)
@@ -74,8 +79,10 @@ class CodeJudge:
 
     # --- the outside -----------------------------------------------------------------------------------------------
 
-    def judge(self, submission: Submission, *, cancellation: Cancellation | None = None) -> Judgement:
-        """Judge a submission.
+    def judge(
+        self, submission: Submission, *, cancellation: Cancellation | None = None, counts: bool = True
+    ) -> Judgement:
+        """Judge a submission; one that does not count leaves no mark in ``judged`` and ``used_languages``.
 
         Raises InputError for unusable tests, ToolchainError for a language this machine lacks, UpstreamError and
         HostRefusedError for tests that cannot be fetched, BusyError when there is too much to do, DependencyError
@@ -96,8 +103,9 @@ class CodeJudge:
             if program.code is not None:
                 run = SubmissionJudging(self, submission, cases, caller, cancellation)
                 found = run.judge(toolchain, program, found)
-            self.judged += 1
-            self.used_languages.add(submission.language.name)
+            if counts:
+                self.judged += 1
+                self.used_languages.add(submission.language.name)
             return replace(found, wall_seconds=time.monotonic() - started, isolation=self.isolation())
 
     def run_code(
@@ -222,6 +230,9 @@ class CodeJudge:
             if found is not None:
                 return ReadyProgram(toolchain, found, source), Execution(0), True
             ready, execution = self._compile(toolchain, source, seconds, caller, cancellation, key)
+            language = toolchain.language
+            if ready is None and language.no_package and language.no_package in execution.stderr:
+                ready, execution = self._compile(toolchain, source, seconds, caller, cancellation, key, whole=True)
         if ready is None:
             self._prove(toolchain, caller, cancellation)
         return ready, execution, False
@@ -240,18 +251,20 @@ class CodeJudge:
             raise DependencyError(
                 "The compiler of {language} refuses even a program that is right: {why}. Nothing was judged.",
                 language=language.title, why=execution.stderr.strip()[:500],
-                remedy="Check how it is installed; isolation tier B hides what lies in a private home.",
+                remedy="Check how it is installed; it must be readable where programs are confined.",
             )  # fmt: skip
         ready.close()
         self._proven.add(language.name)
 
     def _compile(
         self, toolchain: toolchains.Toolchain, source: str, seconds: float, caller: str,
-        cancellation: Cancellation | None, key: str,
+        cancellation: Cancellation | None, key: str, *, whole: bool = False,
     ) -> tuple[ReadyProgram | None, Execution]:  # fmt: skip
-        header_place = self._headers.place_for(toolchain, source) if self.isolation().tier == "A" else None
+        """Compile once; ``whole`` with every package of the language, not the common ones alone."""
+        header, library = self._headers.place_for(toolchain, source), self._libraries.place_for(toolchain, whole=whole)
+        seen = self._pool.seen
         with (
-            programs.compile_order(toolchain, source, seconds, header_place) as order,
+            programs.compile_order(toolchain, source, seconds, header=seen(header), library=seen(library)) as order,
             self.run(order, "", caller, cancellation) as report,
         ):
             refuse_faults(report)

@@ -46,6 +46,16 @@ class Language:
     """Reads two integers and prints their sum: the canary, and the first thing a page shows."""
     header: str = ""
     """A header of everything that many programs include; compiled once where its language allows that."""
+    library: tuple[str, ...] = ()
+    """The command that compiles packages of the language itself and lists them as ``name=file``, the packages left out;
+    done once a machine, and ``{library}`` in ``compile`` is the folder of the results.
+    """
+    packages: tuple[str, ...] = ()
+    """What programs commonly import."""
+    every_package: str = ""
+    """Stands for all packages: compiled only when a program wants one that is not common."""
+    no_package: str = ""
+    """What the compiler says where a package is missing."""
     takes_plain_text: bool = False
     starts_programs: bool = False
     """Running programs start others: what they may start is in ``reads``."""
@@ -60,6 +70,13 @@ _BINARIES = ("/usr/bin", "/bin", "/usr/libexec")
 _C_READS = (*_BINARIES, "/usr/include", "/usr/local/include", "/etc/alternatives")
 _JAVA_READS = ("/etc/java-11-openjdk", "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/java-25-openjdk")
 _SERIAL = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
+_GO_PACKAGES = (
+    "bufio", "bytes", "cmp", "container/heap", "container/list", "container/ring", "context", "crypto/md5",
+    "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "hash/fnv", "hash/maphash", "io", "io/ioutil",
+    "iter", "log", "maps", "math", "math/big", "math/bits", "math/cmplx", "math/rand", "math/rand/v2", "os", "reflect",
+    "regexp", "runtime", "runtime/debug", "slices", "sort", "strconv", "strings", "sync", "sync/atomic",
+    "text/tabwriter", "time", "unicode", "unicode/utf16", "unicode/utf8", "unsafe",
+)  # fmt: skip
 _THREAD_STACKS_MB = 2048
 """Threads of C and C++ get stacks of the main one's size, reserved and hardly used: eight of them."""
 
@@ -97,9 +114,12 @@ _LANGUAGES = (
     ),
     Language(
         "go", "Go", ("golang",), "main.go", ("./main",), COMPILED_SECONDS, ("go",),
-        ("{go}", "build", "-o", "main", "main.go"), "main", "main", "golang",
-        compiler_reads=_C_READS, data_slack_mb=4096,
-        environment=(("GOCACHE", "/box/.cache"), ("GOFLAGS", "-mod=mod"), ("GO111MODULE", "off"), ("GOPATH", "/box")),
+        ("/bin/sh", "-ec",
+         "{go} tool compile -p main -I {library} -o main.a main.go; {go} tool link -s -w -L {library} -o main main.a"),
+        "main", "main", "golang", compiler_reads=("/bin/sh",), data_slack_mb=4096,
+        library=("{go}", "list", "-e", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}}={{.Export}}{{end}}"),
+        packages=_GO_PACKAGES, every_package="std", no_package="could not import",
+        environment=(("GOTOOLCHAIN", "local"), ("GO111MODULE", "off"), ("GOTELEMETRY", "off")),
         sample='package main\n\nimport "fmt"\n\nfunc main() {\n\tvar a, b int64\n\tfmt.Scan(&a, &b)\n'
         "\tfmt.Println(a + b)\n}\n",
     ),

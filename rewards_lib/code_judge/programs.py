@@ -77,22 +77,24 @@ class ReadyProgram:
 
 @contextmanager
 def compile_order(
-    toolchain: Toolchain, source: str, seconds: float, header_place: str | None = None
+    toolchain: Toolchain, source: str, seconds: float, *, header: str | None = None, library: str | None = None
 ) -> Iterator[RunOrder]:
     """What a worker is told to compile a source: the compiler may start what belongs to it, and sees no tests.
 
-    ``header_place`` is a folder with precompiled headers, searched first.
+    ``header`` is a folder with precompiled headers, searched first; ``library`` the language's compiled packages.
     """
     language = toolchain.language
     everything = (*toolchains.libraries(), *toolchain.compiler_readable)
-    command = tuple(_filled(part, toolchain, source, _COMPILER_MB) for part in language.compile)
-    searched = ("-I", header_place) if header_place else ()
+    filled = (_filled(part, toolchain, source, _COMPILER_MB) for part in language.compile)
+    command = tuple(part.replace("{library}", library or "") for part in filled)
+    searched = ("-I", header) if header else ()
+    prepared = tuple(filter(None, (header, library)))
     descriptor = anonymous_files.shared(source.encode("utf-8", "surrogatepass"), "source")
     with anonymous_files.closing(descriptor):
         yield RunOrder(
             RunLimits(seconds, _COMPILER_MB, _COMPILER_SLACK_MB, stack_mb=64), (*command, *searched),
             files={_file_name(language, source): descriptor}, fetch=(language.artifact,), profile="compiler",
-            readable=(*everything, *searched[1:]), runnable=everything,
+            readable=(*everything, *prepared), runnable=everything,
             environment=_ENVIRONMENT | dict(language.environment),
         )  # fmt: skip
 
@@ -127,9 +129,7 @@ def _filled(part: str, toolchain: Toolchain, source: str, memory_mb: int) -> str
     part = part.replace("{memory_mb}", str(memory_mb))
     if "{class}" in part:
         part = part.replace("{class}", main_class(source))
-    for tool, path in toolchain.tools.items():
-        part = part.replace(f"{{{tool}}}", path)
-    return part
+    return toolchain.filled(part)
 
 
 def close_all(programs: Sequence[ReadyProgram | None]) -> None:

@@ -44,6 +44,12 @@ class Toolchain:
     """What it may start."""
     compiler_readable: tuple[str, ...] = ()
 
+    def filled(self, part: str) -> str:
+        """A part of a command, its ``{tool}`` replaced by the tool's path."""
+        for tool, path in self.tools.items():
+            part = part.replace(f"{{{tool}}}", path)
+        return part
+
     @property
     def version(self) -> str:
         """The first line that the compiler or interpreter says of itself; asked for once."""

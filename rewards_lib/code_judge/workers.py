@@ -41,7 +41,7 @@ _FIRST_USER = 1_900_000_000
 """Users of programs start here, above every range that systems hand out."""
 _BOX_BYTES = 256 << 20
 _CAPABILITIES = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_OVERRIDE", "CAP_FOWNER")
-HEADERS_PLACE = "/headers"
+_PREPARED_PLACE = "/prepared"
 _MOUNTS = (
     "--as-pid-1", "--proc", "/proc", "--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/proc/self/fd/0",
     "/dev/stdin", "--symlink", "/proc/self/fd/1", "/dev/stdout", "--symlink", "/proc/self/fd/2", "/dev/stderr",
@@ -70,8 +70,17 @@ class WorkerPlan:
     """Tier A: build a user namespace even as root."""
     readable: tuple[str, ...] = ()
     """What any program of any language may read or run, beside the system's libraries."""
-    headers: str = ""
-    """A folder with precompiled headers; tier A has it at ``HEADERS_PLACE``."""
+    prepared: str = ""
+    """A folder with what was compiled before for compilers to read: headers, libraries."""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """All that a worker reads."""
+        return (*self.readable, *filter(None, [self.prepared]))
+
+    def seen(self, place: Path) -> str:
+        """What a worker calls a place below ``prepared``."""
+        return str(Path(_PREPARED_PLACE, place.relative_to(self.prepared)) if self.tier == "A" else place)
 
 
 class WorkerLostError(Exception):
@@ -111,7 +120,7 @@ class Worker:
             os.chmod(self._box, 0o777 if uid is not None else 0o700)
         config = {
             "tier": self.plan.tier, "box": self._box, "uid": uid, "filters": _filters(self.plan),
-            "keep_reading": self.plan.tier == "B" and not places.is_reachable_by_nobody(self.plan.readable),
+            "keep_reading": self.plan.tier == "B" and not places.is_reachable_by_nobody(self.plan.places),
         }  # fmt: skip
         hello = self._exchange_hello(json.dumps(config).encode())
         self.failures = tuple(filter(None, map(read_words, hello["failures"])))
@@ -228,7 +237,7 @@ def _mounts(plan: WorkerPlan) -> tuple[str, ...]:
     bound = {place for path in plan.readable for place in (path, os.path.realpath(path))}
     free = not any(place.startswith(_TEMPORARY + "/") for place in bound)
     temporary = ("--symlink", "/box", _TEMPORARY) if free else ()
-    return (*_MOUNTS, *temporary, *(("--ro-bind", plan.headers, HEADERS_PLACE) if plan.headers else ()))
+    return (*_MOUNTS, *temporary, *(("--ro-bind", plan.prepared, _PREPARED_PLACE) if plan.prepared else ()))
 
 
 def _own_user(plan: WorkerPlan) -> int | None:
@@ -257,10 +266,10 @@ class WorkerPool:
     """Lends workers, starts them when needed, and replaces them. Thread-safe."""
 
     def __init__(
-        self, readable: Sequence[str], require: Tier | None, plans: Sequence[WorkerPlan] = (), *, headers: str = ""
+        self, readable: Sequence[str], require: Tier | None, plans: Sequence[WorkerPlan] = (), *, prepared: Path
     ) -> None:
         self._readable = tuple(readable)
-        self._headers = headers
+        self._prepared = str(prepared) if prepared.is_dir() else ""
         self._require = require
         self._plans = tuple(plans) or machine_plans()
         self._lock = threading.Lock()
@@ -310,6 +319,10 @@ class WorkerPool:
         assert self._isolation is not None  # noqa: S101 -- set together with the plan
         return self._isolation
 
+    def seen(self, place: Path | None) -> str | None:
+        """What workers call a place below the prepared folder."""
+        return self._choose().seen(place) if place else None
+
     def close(self) -> None:
         """End every worker, and with them the runs in progress."""
         with self._lock:
@@ -336,7 +349,7 @@ class WorkerPool:
             for candidate in self._plans:
                 if self._require is not None and candidate.tier > self._require:
                     break
-                plan = replace(candidate, readable=self._readable, headers=self._headers)
+                plan = replace(candidate, readable=self._readable, prepared=self._prepared)
                 try:
                     worker = Worker(plan)
                 except WorkerLostError as error:

@@ -62,7 +62,9 @@ def confine_program(launcher: Launcher, request: Row, first_file: int) -> None:
     """Set the limits, change the user, place the files, and load landlock and the system call filter."""
     _limit(request["limits"])
     if launcher.uid is not None:
-        confine.become_nobody(keep_reading=launcher.keeps_reading, user=launcher.uid)
+        confine.become_nobody(
+            keep_reading=launcher.keeps_reading, user=launcher.uid, hands_on=_lies_outside(request["command"])
+        )
     os.chdir(launcher.box)
     os.umask(0o077)
     for place, name in enumerate(request["files"]):
@@ -79,6 +81,11 @@ def confine_program(launcher: Launcher, request: Row, first_file: int) -> None:
     if launcher.filters:
         kind = request["filter"] if launcher.may_fork or request["filter"] == "compiler" else "lone_program"
         confine.load_filter(launcher.filters[kind])
+
+
+def _lies_outside(command: list[str]) -> bool:
+    """Whether a command is the system's, which may lie in a private folder; a program's own binary reads none."""
+    return bool(command) and not command[0].startswith("./")
 
 
 def _environment(launcher: Launcher, request: Row) -> dict[str, str]:

@@ -45,7 +45,7 @@ class Launcher:
         """The user of the programs; None leaves the own one."""
         self.tier: str = config["tier"]
         self.keeps_reading: bool = config["keep_reading"]
-        """The interpreter lies in a private folder; landlock bounds what Python programs read of it."""
+        """An interpreter or compiler lies in a private folder; landlock bounds what is read of it."""
         self.owns_namespace = os.getpid() == 1
         """Every process that is visible here was started by a program."""
         self._limits_processes: bool = self.owns_namespace or self.uid is not None

@@ -93,4 +93,4 @@ def _request(kind: str) -> dict[str, Any]:
     limits = {
         "cpu_seconds": 5, "data_bytes": 1 << 30, "processes": _FEW, "output_bytes": 1 << 20, "stack_bytes": 8 << 20,
     }  # fmt: skip
-    return {"limits": limits, "files": [], "runnable": [], "readable": [], "filter": kind}
+    return {"limits": limits, "command": [], "files": [], "runnable": [], "readable": [], "filter": kind}

@@ -13,9 +13,10 @@ import struct
 from collections.abc import Sequence
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 8, 22, 38
-_PR_SET_CHILD_SUBREAPER, _SECCOMP_MODE_FILTER = 36, 2
+_PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP = 28, 1 << 2
+_PR_SET_CHILD_SUBREAPER, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _SECCOMP_MODE_FILTER = 36, 47, 2, 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
-_CAPABILITY_VERSION, _CAP_DAC_READ_SEARCH = 0x20080522, 1 << 2
+_CAPABILITY_VERSION, _CAP_DAC_READ_SEARCH = 0x20080522, 2
 
 EXECUTE, READ_FILE, WRITE_FILE, READ_DIR = 1 << 0, 1 << 2, 1 << 1, 1 << 3
 """Landlock rights (linux/landlock.h)."""
@@ -126,21 +127,28 @@ def load_filter(program: bytes) -> None:
     _check(_libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(header), 0, 0), "seccomp")
 
 
-def become_nobody(*, keep_reading: bool, user: int = NOBODY) -> None:
+def become_nobody(*, keep_reading: bool, user: int = NOBODY, hands_on: bool = False) -> None:
     """Change root to uid 65534, or another user that owns nothing, without capabilities.
 
     ``keep_reading`` keeps the one that reads through private folders: the interpreter may live under a 0700 home,
-    and landlock, which comes next, still bounds what can be read.
+    and landlock, which comes next, still bounds what can be read. With ``hands_on`` a program that is started then has
+    it as well.
     """
     os.setgroups([])
+    hands_on = hands_on and keep_reading
+    if hands_on:  # else access(2) leaves out what the user has by capability alone, and linkers ask it
+        _prctl(_PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP)
     if keep_reading:
         _prctl(_PR_SET_KEEPCAPS, 1)
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
     if keep_reading:
         header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
-        data = struct.pack("=6I", _CAP_DAC_READ_SEARCH, _CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
+        kept = 1 << _CAP_DAC_READ_SEARCH
+        data = struct.pack("=6I", kept, kept, kept if hands_on else 0, 0, 0, 0)
         _check(_libc().capset(header, data), "capset")
+        if hands_on:
+            _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_DAC_READ_SEARCH)
 
 
 def limit_resources(

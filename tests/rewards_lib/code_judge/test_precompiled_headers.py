@@ -35,7 +35,7 @@ def test_a_header_is_found_once_it_was_made_by_sources_that_include_it(tmp_path,
     assert kept.make(toolchain)
     place = kept.place_for(toolchain, SOURCE)
     assert place is not None
-    assert (tmp_path / place.rpartition("/")[2] / "cstdio.gch").read_bytes() == b"compiled"
+    assert (place / "cstdio.gch").read_bytes() == b"compiled"
     assert kept.place_for(toolchain, "int main() {}") is None
     assert kept.place_for(toolchain, "// #include <cstdio>") is None
 
@@ -56,8 +56,6 @@ def test_a_header_that_cannot_be_made_or_kept_is_left_out(tmp_path, toolchain):
 def test_the_compiler_takes_a_header_that_a_worker_compiled(tmp_path, toolchain):
     """The header in the worker's place defines MARK; without it the program does not compile."""
     with CodeJudge(home=tmp_path, workers=1) as judge:
-        if judge.isolation().tier != "A":
-            pytest.skip("headers are handed to workers in tier A alone")
         assert judge._headers.make(toolchain)
         [made] = tmp_path.rglob("cstdio.gch")
         made.with_suffix("").write_text('#include <stdio.h>\n#define MARK "from the header"\n')
