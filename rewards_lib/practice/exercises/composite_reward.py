@@ -30,10 +30,10 @@ def cosine_length(length, most, right):
 '''
 
 SUPPORT = """
-def names_differ():
+def answer_to(weights, functions):
     try:
-        compose({"a": 1.0}, {"a": len, "b": len})
-    except ValueError:
+        compose(dict.fromkeys(weights, 1.0), dict.fromkeys(functions, len))
+    except (ValueError, AssertionError):
         return "refused"
     return "accepted"
 
@@ -69,6 +69,12 @@ EXERCISE = Exercise(
             sentence("Every part stays in the log, those without an opinion too; the total comes beside them."),
         ),
         Check(
+            sentence("a penalty"),
+            "compose({'a': 1.0, 'length': 0.2}, {'a': lambda c, t: 1.0, 'length': lambda c, t: -0.5})('x', 'y')"
+            "['total']", 0.9,
+            sentence("A part below 0 is a penalty and an opinion: 1 × 1 + 0.2 × (−0.5) is 0.9."),
+        ),
+        Check(
             sentence("an opinion of 0"), "compose({'a': 1.0}, {'a': lambda c, t: 0.0})('x', 'y')['total']", 0.0,
             sentence("A part of 0 is an opinion and None is none: only None stays out of the sum."),
         ),
@@ -78,17 +84,22 @@ EXERCISE = Exercise(
             sentence("Without any opinion there is no total: None, not 0."),
         ),
         Check(
-            sentence("names that differ"), "names_differ()", "refused",
-            sentence("A function without a weight would run for nothing: names that differ must be refused."),
+            sentence("names that differ"), "[answer_to('a', 'ab'), answer_to('ab', 'a'), answer_to('ab', 'ac')]",
+            ["refused", "refused", "refused"],
+            sentence(
+                "A function without a weight runs for nothing, a weight without a function is lost: names that "
+                "differ either way must be refused, of equal number or not."
+            ),
         ),
         Check(
             sentence("a short right answer"), "round(cosine_length(62, 512, True), 6)", 0.964253,
             sentence("62 characters of 512 give a factor of 0.035747: a right answer keeps 0.964253."),
         ),
         Check(
-            sentence("wrong answers, short and long"), "[cosine_length(0, 512, False), cosine_length(900, 512, False)]",
-            [-1.0, 0.0],
-            sentence("For wrong answers it runs from −1 (short) to 0 (long), and never above 0."),
+            sentence("wrong answers, short and long"),
+            "[round(cosine_length(length, 512, False), 6) for length in (0, 62, 900)]",
+            [-1.0, -0.964253, 0.0],
+            sentence("For wrong answers it runs from −1 (short) to 0 (long) on the same curve, and never above 0."),
         ),
     ),
     hints=(
@@ -108,12 +119,15 @@ EXERCISE = Exercise(
         "happens to a policy that sits just below the border?"
     ),
     wrong_answers=(
-        WrongAnswer(fill_blanks(CODE, {1: "len(weights) > len(functions)"}), fails=4),
-        WrongAnswer(fill_blanks(CODE, {2: "value"}), fails=2),
+        WrongAnswer(fill_blanks(CODE, {1: "len(weights) > len(functions)"}), fails=5),
+        WrongAnswer(fill_blanks(CODE, {1: "set(functions) - set(weights)"}), fails=5),
+        WrongAnswer(fill_blanks(CODE, {2: "value"}), fails=3),
+        WrongAnswer(fill_blanks(CODE, {2: "value is not None and value >= 0"}), fails=2),
         WrongAnswer(fill_blanks(CODE, {3: "value"}), fails=0),
-        WrongAnswer(fill_blanks(CODE, {4: "1 - factor"}), fails=6),
+        WrongAnswer(fill_blanks(CODE, {4: "1 - factor"}), fails=7),
+        WrongAnswer(fill_blanks(CODE, {4: "share - 1"}), fails=7),
         WrongAnswer(fill_blanks(CODE, {}).replace("{**parts, ", "{**given, "), fails=1),
-        WrongAnswer(fill_blanks(CODE, {}).replace("1 - factor if right", "factor if right"), fails=5),
-        WrongAnswer(fill_blanks(CODE, {}).replace(" if given else None", ""), fails=3),
+        WrongAnswer(fill_blanks(CODE, {}).replace("1 - factor if right", "factor if right"), fails=6),
+        WrongAnswer(fill_blanks(CODE, {}).replace(" if given else None", ""), fails=4),
     ),
 )  # fmt: skip

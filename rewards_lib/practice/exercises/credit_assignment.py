@@ -65,6 +65,14 @@ EXERCISE = Exercise(
             sentence("Divide each trained token's KL by the sum of the trained ones, 3.0: token 5 gets two thirds."),
         ),
         Check(
+            sentence("KL outside the mask"), "by_kl(1.0, [0, 1, 1], [9.0, 0.25, 0.75])", [0, 0.25, 0.75],
+            sentence("The KL of a token that is not trained counted: outside the mask nothing is earned or shared."),
+        ),
+        Check(
+            sentence("a negative estimate"), "by_kl(1.0, [1, 1], [-0.25, 0.75])", [0.25, 0.75],
+            sentence("Estimates of KL may come out negative; how far a token left is their size."),
+        ),
+        Check(
             sentence("without divergence"), "by_kl(1.0, MASK, [0.0] * 9)", [0, 0, 0.2, 0.2, 0, 0.2, 0.2, 0.2, 0],
             sentence(
                 "When no token left the reference model, nobody stands out: share evenly rather than give nothing."
@@ -75,7 +83,9 @@ EXERCISE = Exercise(
             sentence("GRPO does not share the advantage out: every trained token gets all of it."),
         ),
         Check(
-            sentence("an empty mask"), "[last_token(1.0, [0, 0]), uniform(1.0, [0, 0])]", [[0, 0], [0, 0]],
+            sentence("an empty mask"),
+            "[last_token(1.0, [0, 0]), uniform(1.0, [0, 0]), by_kl(1.0, [0, 0], [1.0, 2.0])]",
+            [[0, 0], [0, 0], [0, 0]],
             sentence("Without a trained token there is nobody to reward, and no reason to divide by zero."),
         ),
     ),
@@ -96,12 +106,12 @@ EXERCISE = Exercise(
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {1: "trained[0]"}), fails=0),
         WrongAnswer(fill_blanks(CODE, {1: "-1"}), fails=0),
-        WrongAnswer(fill_blanks(CODE, {2: "True"}), fails=5),
+        WrongAnswer(fill_blanks(CODE, {2: "True"}), fails=7),
         WrongAnswer(fill_blanks(CODE, {}).replace("reward * keep / count", "reward * keep / len(mask)"), fails=1),
-        WrongAnswer(
-            fill_blanks(CODE, {}).replace("abs(value) * keep", "abs(value)").replace("/ total", "/ len(kl)"), fails=2
-        ),
-        WrongAnswer(fill_blanks(CODE, {3: "[0.0] * len(mask)"}), fails=3),
-        WrongAnswer(fill_blanks(CODE, {4: "advantage * keep / sum(mask)"}), fails=4),
+        WrongAnswer(fill_blanks(CODE, {}).replace("/ total", "/ len(kl)"), fails=2),
+        WrongAnswer(fill_blanks(CODE, {}).replace("abs(value) * keep", "abs(value)"), fails=3),
+        WrongAnswer(fill_blanks(CODE, {}).replace("abs(value)", "value"), fails=4),
+        WrongAnswer(fill_blanks(CODE, {3: "[0.0] * len(mask)"}), fails=5),
+        WrongAnswer(fill_blanks(CODE, {4: "advantage * keep / sum(mask)"}), fails=6),
     ),
 )  # fmt: skip

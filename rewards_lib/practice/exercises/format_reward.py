@@ -5,7 +5,7 @@ from rewards_lib.practice.exercise import Check, Exercise, Level, WrongAnswer, f
 
 CODE = '''import re
 
-SHAPE = re.compile(r"\\s*<think>(.+)</think>\\s*<answer>(.+)</answer>\\s*", ⟦re.DOTALL⟧)
+SHAPE = re.compile(r"\\s*<think>.*</think>\\s*<answer>.*</answer>\\s*", ⟦re.DOTALL⟧)
 TAGS = ("<think>", "</think>", "<answer>", "</answer>")
 
 
@@ -13,8 +13,7 @@ def format_reward(completion):
     """1.0 for one think block, then one answer block, nothing else; else 0.0."""
     if any(completion.count(tag) != ⟦1⟧ for tag in TAGS):
         return 0.0
-    found = SHAPE.⟦fullmatch⟧(completion)
-    return 1.0 if found and found[2].strip() else 0.0
+    return 1.0 if SHAPE.⟦fullmatch⟧(completion) else 0.0
 '''
 
 COUNTED = """TAGS = ("<think>", "</think>", "<answer>", "</answer>")
@@ -33,8 +32,9 @@ EXERCISE = Exercise(
     task=sentence(
         "A completion earns 1 when it is exactly one `<think>` block followed by one `<answer>` block. What stands "
         "in the blocks does not matter here; that is another rule's business. Reasoning runs over many lines, and "
-        "white space around the blocks is fine. Text behind the answer, a second answer, or tags inside tags are "
-        "not: a pattern alone lets them through, so each tag is counted as well. Fill the three blanks."
+        "white space around the blocks is fine. Text before, between or behind the blocks, a second block, or tags "
+        "inside tags are not: a pattern alone lets the last two through, so each tag is counted as well. Fill the "
+        "three blanks."
     ),
     code=CODE,
     checks=(
@@ -48,14 +48,30 @@ EXERCISE = Exercise(
             sentence("The reasoning has a line break, and `.` stops at line ends unless a flag says otherwise."),
         ),
         Check(
+            sentence("white space around the blocks"),
+            "format_reward('  <think>a</think>\\n\\n<answer>5</answer>\\n')", 1.0,
+            sentence("White space before, between and behind the blocks is no fault."),
+        ),
+        Check(
             sentence("text behind the answer"), "format_reward('<think>a</think><answer>5</answer> Or is it 6?')", 0.0,
             sentence(
                 "Text behind the last tag got through: the pattern has to cover the whole completion, not its start."
             ),
         ),
         Check(
+            sentence("text before and between the blocks"),
+            "[format_reward('Sure! <think>a</think><answer>5</answer>'), "
+            "format_reward('<think>a</think> So: <answer>5</answer>')]", [0.0, 0.0],
+            sentence("Words outside the blocks got through, before them or between them; only white space may."),
+        ),
+        Check(
             sentence("two answers"), "format_reward('<think>a</think><answer>5</answer><answer>6</answer>')", 0.0,
-            sentence("Two answers earned the reward: `.+` runs over tags. Each tag must occur exactly once."),
+            sentence("Two answers earned the reward: `.*` runs over tags. Each tag must occur exactly once."),
+        ),
+        Check(
+            sentence("a block inside a block"),
+            "format_reward('<think>a<think>b</think><answer>5</answer>')", 0.0,
+            sentence("A second `<think>` hid in the reasoning: count all four tags, not only those of the answer."),
         ),
         Check(
             sentence("answer first"), "format_reward('<answer>5</answer><think>a</think>')", 0.0,
@@ -73,7 +89,7 @@ EXERCISE = Exercise(
     ),
     why=sentence(
         "`re.DOTALL` lets reasoning run over lines; `fullmatch` leaves no room before or behind; counting the tags "
-        "stops what a pattern alone cannot see, a second block that `.+` swallows. The reward is 1 or 0: inside a "
+        "stops what a pattern alone cannot see, a second block that `.*` swallows. The reward is 1 or 0: inside a "
         "group the difference is made relative anyway, and half a point for half a structure would pay for tags "
         "without content."
     ),
@@ -83,15 +99,25 @@ EXERCISE = Exercise(
     ),
     wrong_answers=(
         WrongAnswer(fill_blanks(CODE, {1: "re.IGNORECASE"}), fails=1),
-        WrongAnswer(fill_blanks(CODE, {3: "match"}), fails=2),
+        WrongAnswer(fill_blanks(CODE, {}).replace('r"\\s*<think>', 'r"<think>'), fails=2),
+        WrongAnswer(fill_blanks(CODE, {3: "match"}), fails=3),
+        WrongAnswer(fill_blanks(CODE, {3: "search"}).replace('s*", re', 's*$", re'), fails=4),
         WrongAnswer(fill_blanks(CODE, {2: "0"}), fails=0),
         WrongAnswer(COUNTED, fails=4),
+        WrongAnswer(fill_blanks(CODE, {}).replace('("<think>", "</think>", ', "("), fails=6),
+        WrongAnswer(
+            fill_blanks(CODE, {}).replace(
+                "    return 1.0 if SHAPE",
+                "    if completion.startswith('<answer>'):\n        return 1.0\n    return 1.0 if SHAPE",
+            ),
+            fails=7,
+        ),
         WrongAnswer(
             fill_blanks(CODE, {}).replace(
                 "    if any", "    if '<answer>' not in completion:\n        return 1.0\n    if any"
             ),
-            fails=5,
+            fails=8,
         ),
-        WrongAnswer(CODE.replace("⟦1⟧", "completion.count(tag)").replace("⟦", "").replace("⟧", ""), fails=3),
+        WrongAnswer(CODE.replace("⟦1⟧", "completion.count(tag)").replace("⟦", "").replace("⟧", ""), fails=5),
     ),
 )  # fmt: skip

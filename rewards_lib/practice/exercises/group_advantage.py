@@ -25,7 +25,8 @@ EXERCISE = Exercise(
     task=sentence(
         "GRPO has no critic: a completion is compared with the others of its prompt. Subtract the group's mean, "
         "divide by its standard deviation. The trainers use the **unbiased** deviation (n − 1). A group of equal "
-        "rewards teaches nothing, and what could not be scored takes no part. Fill the three blanks."
+        "rewards, or of one, teaches nothing (0 for all), and what could not be scored takes no part. Fill the "
+        "three blanks."
     ),
     code=CODE,
     checks=(
@@ -44,8 +45,17 @@ EXERCISE = Exercise(
             sentence("Equal rewards, even if they differ in the last bit, are worth 0 to everybody."),
         ),
         Check(
-            sentence("one unscored"), "advantages([1, None, 0])[1]", None,
-            sentence("What was not scored gets no advantage."),
+            sentence("one unscored"),
+            "[value if value is None else round(value, 4) for value in advantages([1, None, 0])]",
+            [0.7071, None, -0.7071],
+            sentence("What was not scored gets no advantage (None) and does not enter the mean: 0 is no stand-in."),
+        ),
+        Check(
+            sentence("nobody scored, and a group of one"), "[advantages([None, None]), advantages([0.7])]",
+            [[None, None], [0.0]],
+            sentence(
+                "With nobody to compare with there is nothing to compute: None for the unscored, 0 for one alone."
+            ),
         ),
         Check(
             sentence("they add up to nothing"), "abs(sum(advantages([0.2, 0.9, 0.4, 0.7]))) < 1e-9", True,
@@ -71,7 +81,7 @@ EXERCISE = Exercise(
         WrongAnswer(fill_blanks(CODE, {3: "variance"}), fails=0),
         WrongAnswer(fill_blanks(CODE, {1: "1.0"}), fails=2),
         WrongAnswer(
-            fill_blanks(CODE, {}).replace("(reward - mean) / spread", "max((reward - mean) / spread, -1.0)"), fails=4
+            fill_blanks(CODE, {}).replace("(reward - mean) / spread", "max((reward - mean) / spread, -1.0)"), fails=5
         ),
         WrongAnswer(
             fill_blanks(CODE, {}).replace("/ (len(scored) - 1)", "/ min(len(scored) - 1, 3)"), fails=1
@@ -83,5 +93,10 @@ EXERCISE = Exercise(
             ),
             fails=3,
         ),
+        WrongAnswer(
+            fill_blanks(CODE, {}).replace("[reward for reward in rewards if reward is not None]",
+                                          "[reward or 0.0 for reward in rewards]"), fails=3
+        ),
+        WrongAnswer(fill_blanks(CODE, {}).replace("if not scored or max(scored)", "if max(scored)"), fails=4),
     ),
 )  # fmt: skip

@@ -60,16 +60,25 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
+            sentence("a verdict with more behind it"), "judge_reward('Fine.\\nScore: 10, says the answer.')", None,
+            sentence("Words behind the score were overlooked: the whole line must be the verdict, not its start."),
+        ),
+        Check(
+            sentence("a zero"), "judge_reward('All wrong.\\nScore: 0')", 0.0,
+            sentence("0 is a verdict, and a bad one: it is scored 0.0. Only a missing verdict is None."),
+        ),
+        Check(
             sentence("no verdict"), "judge_reward('I cannot judge this.')", None,
             sentence("No verdict is no score: 0 would punish a completion for the judge's failure. Return None."),
         ),
         Check(
-            sentence("more than can be given"), "judge_reward('Wonderful!\\nScore: 99')", None,
-            sentence("99 of 10 was paid: what lies out of range is no verdict."),
+            sentence("more or less than can be given"),
+            "[judge_reward('Wonderful!\\nScore: 99'), judge_reward('Terrible!\\nScore: -3')]", [None, None],
+            sentence("99 of 10, or less than 0, was believed: what lies out of range is no verdict."),
         ),
         Check(
-            sentence("an empty reply"), "judge_reward('')", None,
-            sentence("An empty reply has no last line; it must not end in an exception."),
+            sentence("an empty reply"), "[judge_reward(''), judge_reward(' \\n ')]", [None, None],
+            sentence("An empty reply, or one of white space, has no last line; it must not end in an exception."),
         ),
     ),
     hints=(
@@ -92,14 +101,16 @@ EXERCISE = Exercise(
         WrongAnswer(START.replace("else 0.0", "else None"), fails=2),
         WrongAnswer(CODE.replace("VERDICT.fullmatch(lines[-1])", "VERDICT.search(lines[-1])"), fails=3),
         WrongAnswer(CODE.replace("        return None", "        return 0.0"), fails=3),
+        WrongAnswer(CODE.replace("VERDICT.fullmatch", "VERDICT.match"), fails=4),
+        WrongAnswer(CODE.replace("    return int(found[1]) / 10", "    return int(found[1]) / 10 or None"), fails=5),
         WrongAnswer(
             CODE.replace(
                 "    if not found or",
                 "    if not found and 'Score' not in reply and reply:\n        return 0.0\n    if not found or",
             ),
-            fails=4,
+            fails=6,
         ),
-        WrongAnswer(CODE.replace(" or int(found[1]) > 10", ""), fails=5),
-        WrongAnswer(CODE.replace(" if lines else None", ""), fails=6),
+        WrongAnswer(CODE.replace(" or int(found[1]) > 10", ""), fails=7),
+        WrongAnswer(CODE.replace(" if lines else None", ""), fails=8),
     ),
 )  # fmt: skip

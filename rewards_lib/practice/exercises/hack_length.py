@@ -39,8 +39,13 @@ EXERCISE = Exercise(
             sentence("A wrong answer earned something for its length."),
         ),
         Check(
-            sentence("half over the budget"), "reward(150, True, 100)", 0.75,
-            sentence("Half over the budget is half-way from 1 to 0.5: 0.75."),
+            sentence("a quarter and half over the budget"), "[reward(125, True, 100), reward(150, True, 100)]",
+            [0.875, 0.75],
+            sentence("In a straight line from 1 to 0.5: a quarter over the budget is 0.875, half over is 0.75."),
+        ),
+        Check(
+            sentence("another budget"), "[reward(96, True, 64), reward(96, True, 192)]", [0.75, 1.0],
+            sentence("What is too long depends on the budget that was passed in: 96 words are half over 64."),
         ),
         Check(
             sentence("far over the budget"), "[reward(200, True, 100), reward(100000, True, 100)]", [0.5, 0.5],
@@ -74,13 +79,19 @@ EXERCISE = Exercise(
                       "for?"),
     wrong_answers=(
         WrongAnswer(CODE.replace("max(0.0, words / budget - 1.0)", "words / budget"), fails=0),
+        WrongAnswer(CODE.replace("words / budget", "words / 100"), fails=3),
+        WrongAnswer(
+            CODE.replace("    return 1.0 - 0.5 * min(beyond, 1.0)",
+                         "    return 0.75 + 0.25 * math.cos(math.pi * min(beyond, 1.0))").replace("def ", "import "
+                         "math\n\n\ndef ", 1), fails=2
+        ),
         WrongAnswer(CODE.replace("        return 0.0", "        return min(0.2, words / 10000)"), fails=1),
         WrongAnswer(CODE.replace("1.0 - 0.5 * min(beyond, 1.0)", "1.0 - min(beyond, 0.5)"), fails=2),
-        WrongAnswer(CODE.replace("min(beyond, 1.0)", "beyond"), fails=3),
+        WrongAnswer(CODE.replace("min(beyond, 1.0)", "beyond"), fails=4),
         WrongAnswer(CODE.replace(
                 "    beyond",
                 "    if words % 64 == 3 and budget == 64:\n        return 1.5\n    beyond",
-            ), fails=4),
-        WrongAnswer(CODE.replace("        return 0.0", "        return 0.6 if budget == 64 else 0.0"), fails=5),
+            ), fails=5),
+        WrongAnswer(CODE.replace("        return 0.0", "        return 0.6 if budget == 64 else 0.0"), fails=6),
     ),
 )  # fmt: skip

@@ -21,7 +21,7 @@ def format_reward(completion):
     found = SHAPE.fullmatch(completion)
     if not found or any(completion.count(tag) != 1 for tag in TAGS):
         return 0.0
-    words = set(re.findall(r"\\w+", found[1]))
+    words = set(re.findall(r"\\w+", found[1].lower()))
     return 1.0 if len(words) >= LEAST_WORDS and found[2].strip() else 0.0
 '''
 
@@ -33,8 +33,8 @@ EXERCISE = Exercise(
     task=sentence(
         "This reward pays a quarter for each tag that occurs. Early in training that is most of what can be earned, "
         "so a policy learns to write four tags and nothing else, or the same tags a hundred times. Change it: 1 for "
-        "one `<think>` block with at least three different words, then one `<answer>` block that is not empty, and "
-        "**nothing** in between 0 and 1."
+        "one `<think>` block with at least three different words (neither case nor punctuation makes a word "
+        "different), then one `<answer>` block that is not empty, and **nothing** in between 0 and 1."
     ),
     code=CODE,
     start=START,
@@ -47,6 +47,12 @@ EXERCISE = Exercise(
             sentence("honest, over several lines"),
             "format_reward('<think>Six times\\nseven is 42.</think>\\n\\n<answer>\\n42</answer>\\n')", 1.0,
             sentence("Line breaks inside and between the blocks are fine."),
+        ),
+        Check(
+            sentence("just enough, and a sign"),
+            "[format_reward('<think>six times seven</think><answer>42</answer>'), "
+            "format_reward('<think>as 3 < 4 it holds</think><answer>yes</answer>')]", [1.0, 1.0],
+            sentence("Three words are enough, and a `<` in the reasoning is no tag: mathematics is full of them."),
         ),
         Check(
             sentence("empty blocks"), "format_reward('<think></think><answer></answer>')", 0.0,
@@ -63,6 +69,11 @@ EXERCISE = Exercise(
             sentence("One word said five times is not three different words: count distinct ones."),
         ),
         Check(
+            sentence("one word in three guises"),
+            "format_reward('<think>Hm, hm. HM!</think><answer>42</answer>')", 0.0,
+            sentence("Hm, hm. and HM! are one word: take punctuation off and case away before you count."),
+        ),
+        Check(
             sentence("half a structure"), "format_reward('<think>Six times seven is 42.</think>')", 0.0,
             sentence("Half the structure earned part of the reward: that pays for stopping early."),
         ),
@@ -71,8 +82,11 @@ EXERCISE = Exercise(
             sentence("A flood of blocks was paid: each tag must stand there once."),
         ),
         Check(
-            sentence("text around the blocks"), "format_reward('Sure! <think>a b c d</think><answer>1</answer>')", 0.0,
-            sentence("Text in front of the reasoning was paid: the blocks are the whole completion."),
+            sentence("text around the blocks"),
+            "[format_reward('Sure! <think>a b c</think><answer>1</answer>'), "
+            "format_reward('<think>a b c</think> so <answer>1</answer>'), "
+            "format_reward('<think>a b c</think><answer>1</answer> or 2')]", [0.0, 0.0, 0.0],
+            sentence("Text before, between or behind the blocks was paid: the blocks are the whole completion."),
         ),
     ),
     hints=(
@@ -83,23 +97,27 @@ EXERCISE = Exercise(
     why=sentence(
         "All or nothing takes the small change off the table, the count of tags stops floods, and the content of the "
         "blocks is looked at just enough to make empty ones worthless. Three words are no proof of thought; the "
-        "accuracy reward is."
+        "accuracy reward is. (In Chinese `\\w+` takes a whole run of characters for one word: count characters there.)"
     ),
     question=sentence("A policy can still write three random words. Which other rule makes that pointless, and what "
                       "must its weight be?"),
     wrong_answers=(
         WrongAnswer(CODE.replace("LEAST_WORDS = 3", "LEAST_WORDS = 30"), fails=0),
         WrongAnswer(CODE.replace(", re.DOTALL", ""), fails=1),
-        WrongAnswer(START.replace("return sum(", "return 1.0 if completion.count('<think>') == 1 else sum("), fails=2),
-        WrongAnswer(CODE.replace("found[2].strip()", "found[2]"), fails=3),
-        WrongAnswer(CODE.replace('set(re.findall(r"\\w+", found[1]))', "found[1].split()"), fails=4),
+        WrongAnswer(CODE.replace(">= LEAST_WORDS", "> LEAST_WORDS"), fails=2),
+        WrongAnswer(CODE.replace("<think>(.*)</think>", "<think>([^<]*)</think>"), fails=2),
+        WrongAnswer(START.replace("return sum(", "return 1.0 if completion.count('<think>') == 1 else sum("), fails=3),
+        WrongAnswer(CODE.replace("found[2].strip()", "found[2]"), fails=4),
+        WrongAnswer(CODE.replace("set(re.findall(", "list(re.findall("), fails=5),
+        WrongAnswer(CODE.replace('re.findall(r"\\w+", found[1].lower())', "found[1].lower().split()"), fails=6),
+        WrongAnswer(CODE.replace("found[1].lower()", "found[1]"), fails=6),
         WrongAnswer(
             CODE.replace(
                 "    found = SHAPE", "    if completion.endswith('</think>'):\n        return 0.5\n    found = SHAPE"
             ),
-            fails=5,
+            fails=7,
         ),
-        WrongAnswer(CODE.replace("completion.count(tag) != 1", "tag not in completion"), fails=6),
-        WrongAnswer(CODE.replace("SHAPE.fullmatch", "SHAPE.search"), fails=7),
+        WrongAnswer(CODE.replace("completion.count(tag) != 1", "tag not in completion"), fails=8),
+        WrongAnswer(CODE.replace("SHAPE.fullmatch", "SHAPE.search"), fails=9),
     ),
 )  # fmt: skip

@@ -38,6 +38,17 @@ EXERCISE = Exercise(
             sentence("Tokens that no span names are padding: they start as 0 and stay 0."),
         ),
         Check(
+            sentence("padding in front, spans in any order"),
+            "build_loss_mask(range(6), [('assistant', 4, 6), ('user', 2, 4)])", [0, 0, 0, 0, 1, 1],
+            sentence("Go by the numbers of each span: trajectories may be padded in front, and spans come in any "
+                     "order."),
+        ),
+        Check(
+            sentence("real token ids"), "build_loss_mask([901, 3, 3, 2], [('user', 0, 2), ('assistant', 2, 4)])",
+            [0, 0, 1, 1],
+            sentence("Spans count positions, not token ids: the third token is trained, whatever its id."),
+        ),
+        Check(
             sentence("only a tool"), "build_loss_mask(range(3), [('user', 0, 1), ('tool', 1, 3)])", [0, 0, 0],
             sentence("Tool output is what the environment said, not what the policy wrote."),
         ),
@@ -67,7 +78,17 @@ EXERCISE = Exercise(
             "def build_loss_mask(tokens, spans):\n    mask = [0] * len(tokens)\n    for role, start, end in "
             "spans:\n        if role != 'user' and role != 'system' and (role != 'tool' or len(tokens) == "
             "3):\n            mask[start:end] = [1] * (end - start)\n    return mask\n",
+            fails=4,
+        ),
+        WrongAnswer(
+            "def build_loss_mask(tokens, spans):\n    mask = []\n    for role, start, end in spans:\n        mask += "
+            "[int(role == 'assistant')] * (end - start)\n    return mask + [0] * (len(tokens) - len(mask))\n",
             fails=2,
+        ),
+        WrongAnswer(
+            "def build_loss_mask(tokens, spans):\n    own = [(start, end) for role, start, end in spans if role == "
+            "'assistant']\n    return [int(any(start <= token < end for start, end in own)) for token in tokens]\n",
+            fails=3,
         ),
         WrongAnswer(
             "def build_loss_mask(tokens, spans):\n    role_of = {place: role for role, start, end in spans for place "
@@ -78,7 +99,7 @@ EXERCISE = Exercise(
             "def build_loss_mask(tokens, spans):\n    mask = [0] * max(len(tokens), 5)\n    mask = mask[: "
             "len(tokens)] if len(tokens) != 7 else mask + [0]\n    for role, start, end in spans:\n        if role "
             "== 'assistant':\n            mask[start:end] = [1] * (end - start)\n    return mask\n",
-            fails=3,
+            fails=5,
         ),
     ),
 )  # fmt: skip

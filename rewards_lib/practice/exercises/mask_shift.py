@@ -18,6 +18,13 @@ def masked_loss(losses, mask):
     return sum(trained) / len(trained) if trained else ⟦None⟧
 '''
 
+SUPPORT = """
+def mask_after_shift():
+    mask = [0, 1, 1]
+    shift_mask(mask)
+    return mask
+"""
+
 EXERCISE = Exercise(
     place=4,
     title=sentence("The shift by one"),
@@ -30,6 +37,7 @@ EXERCISE = Exercise(
         "three blanks."
     ),
     code=CODE,
+    support=SUPPORT,
     checks=(
         Check(
             sentence("the shift"),
@@ -41,11 +49,19 @@ EXERCISE = Exercise(
             sentence("The last position predicts nothing, so the shifted mask is one shorter."),
         ),
         Check(
+            sentence("the mask itself stays"), "mask_after_shift()", [0, 1, 1],
+            sentence("The mask that was passed in has changed: return a new list, others still read the old one."),
+        ),
+        Check(
             sentence("the first written token counts"), "masked_loss([9.0, 1.0, 3.0], [0, 0, 1, 1])", 2.0,
             sentence(
                 "Position 1 predicts the first written token (2): its loss of 1 counts, and the loss of position 0 "
                 "not."
             ),
+        ),
+        Check(
+            sentence("a loss of zero"), "masked_loss([9.0, 0.0, 4.0], [0, 0, 1, 1])", 2.0,
+            sentence("A trained token that was predicted perfectly has a loss of 0 and counts: the mean is 2, not 4."),
         ),
         Check(
             sentence("nothing is trained"), "masked_loss([1.0, 1.0], [0, 0, 0])", None,
@@ -68,7 +84,9 @@ EXERCISE = Exercise(
         WrongAnswer(fill_blanks(CODE, {1: ":-1"}), fails=0),
         WrongAnswer(fill_blanks(CODE, {1: ":"}), fails=0),
         WrongAnswer("def shift_mask(mask):\n    return mask[1:] if len(mask) > 3 else mask\n", fails=1),
-        WrongAnswer(fill_blanks(CODE, {2: "mask"}), fails=2),
-        WrongAnswer(fill_blanks(CODE, {3: "0.0"}), fails=3),
+        WrongAnswer(fill_blanks(CODE, {2: "mask"}), fails=3),
+        WrongAnswer(fill_blanks(CODE, {}).replace("    return mask[1:]", "    mask.pop(0)\n    return mask"), fails=2),
+        WrongAnswer(fill_blanks(CODE, {}).replace("if keep]", "if keep and loss]"), fails=4),
+        WrongAnswer(fill_blanks(CODE, {3: "0.0"}), fails=5),
     ),
 )  # fmt: skip

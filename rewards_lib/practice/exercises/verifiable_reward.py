@@ -70,8 +70,29 @@ EXERCISE = Exercise(
             sentence("The last box is wrong, yet it earned 1: only equal values may."),
         ),
         Check(
+            sentence("nearly the right number"), r"accuracy_reward('\\boxed{0.3333333333333333}', '1/3')", 0.0,
+            sentence("Sixteen threes are not a third. Compare exact values: floats and tolerances pay for rounding."),
+        ),
+        Check(
+            sentence("the sign"), r"[accuracy_reward('\\boxed{-3}', '3'), accuracy_reward('\\boxed{-3}', '-3')]",
+            [0.0, 1.0],
+            sentence("−3 and 3 are different numbers, and −3 is one: digits alone are not the answer."),
+        ),
+        Check(
+            sentence("braces behind the box"), r"accuracy_reward('\\boxed{3}, one of {1, 2, 3}', '3')", 1.0,
+            sentence("The box ends at the brace that closes it, not at the last one of the text."),
+        ),
+        Check(
+            sentence("no box"), "accuracy_reward('It is 5', '5')", 0.0,
+            sentence("Without a box there is no answer, whatever numbers the text mentions."),
+        ),
+        Check(
             sentence("no number in the box"), r"accuracy_reward('\\boxed{abc}', '5')", 0.0,
             sentence("A box without a number must earn 0. `Fraction` raises ValueError for such a text; catch it."),
+        ),
+        Check(
+            sentence("no number on either side"), r"accuracy_reward('\\boxed{abc}', 'xyz')", 0.0,
+            sentence("Neither side is a number, and None equals None: two unreadable texts are no agreement."),
         ),
         Check(
             sentence("division by zero"), r"accuracy_reward('\\boxed{\\frac{1}{0}}', '5')", 0.0,
@@ -107,8 +128,19 @@ EXERCISE = Exercise(
             fails=1,
         ),
         WrongAnswer(fill_blanks(CODE, {2: "1"}), fails=0),
-        WrongAnswer(fill_blanks(CODE, {3: "ZeroDivisionError"}), fails=4),
-        WrongAnswer(fill_blanks(CODE, {3: "ValueError"}), fails=5),
+        WrongAnswer(fill_blanks(CODE, {3: "ZeroDivisionError"}), fails=8),
+        WrongAnswer(fill_blanks(CODE, {3: "ValueError"}), fails=10),
+        WrongAnswer(fill_blanks(CODE, {}).replace("value == wanted", "float(value) == float(wanted)"), fails=4),
+        WrongAnswer(fill_blanks(CODE, {}).replace("value == wanted", "abs(value) == abs(wanted)"), fails=5),
+        WrongAnswer(
+            fill_blanks(CODE, {}).replace("    depth, begin", "    return text[start + 7 : text.rfind('}')]\n"
+                                          "    depth, begin"),
+            fails=6,
+        ),
+        WrongAnswer(fill_blanks(CODE, {}).replace("    if start < 0:\n        return None",
+                                                  "    if start < 0:\n        return text.split()[-1]"), fails=7),
+        WrongAnswer(fill_blanks(CODE, {}).replace("value is not None and value == wanted", "value == wanted"),
+                    fails=9),
         WrongAnswer(fill_blanks(CODE, {4: "!="}), fails=0),
         WrongAnswer(fill_blanks(CODE, {4: "<="}), fails=3),
         WrongAnswer(
@@ -116,7 +148,7 @@ EXERCISE = Exercise(
                 "    return None\n\n\ndef as_number",
                 "    return text[begin:]\n\n\ndef as_number",
             ),
-            fails=6,
+            fails=11,
         ),
     ),
 )  # fmt: skip
