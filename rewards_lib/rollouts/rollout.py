@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rewards_lib.contract import Completion, Json, JsonObject, Payload, Sample, Sentence
@@ -28,6 +27,10 @@ class Recorded:
     """Why there is no reward, where the file says so."""
 
 
+_NO_META: Mapping[str, Any] = {}
+"""Shared by all that tell nothing more; a Mapping, so that nobody writes into it."""
+
+
 class Rollout(NamedTuple):
     """One completion with its sample, its place in the file and the group it belongs to.
 
@@ -43,7 +46,7 @@ class Rollout(NamedTuple):
     completion: Json
     """In any shape of a payload; None where a scored file left it out."""
     recorded: Recorded | None = None
-    meta: Mapping[str, Any] = MappingProxyType({})
+    meta: Mapping[str, Any] = _NO_META
     """What else the format tells: step, stop reason, task."""
 
     @property
@@ -55,7 +58,7 @@ class Rollout(NamedTuple):
         """Write the rollout as JSON for another process, or for the disk; ``unpack`` reads it."""
         given = self.recorded
         recorded = None if given is None else [given.reward, dict(given.rules), dict(given.metrics), given.error]
-        return [self.line, self.id, self.group, self.sample, self.completion, recorded, dict(self.meta)]
+        return [self.line, self.id, self.group, self.sample, self.completion, recorded, self.meta]
 
     @classmethod
     def unpack(cls, row: Sequence[Any]) -> Rollout:

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import pickle
 import math
 import random
 
@@ -124,6 +125,8 @@ def test_token_ids_beside_a_completion_reach_the_rules(write):
 def test_a_rollout_survives_the_way_to_another_process(write):
     found = rollouts_of(write([row("2", reward=0.5, step=3)]))[0]
     assert Rollout.unpack(json.loads(json.dumps(found.pack()))) == found
+    bare = rollouts_of(write([row("2")]))[0]
+    assert pickle.loads(pickle.dumps(bare)) == bare == Rollout.unpack(json.loads(json.dumps(bare.pack())))
 
 
 @pytest.mark.parametrize("head", [b"PK\x03\x04rest", b"\x80\x04\x95rest"])
