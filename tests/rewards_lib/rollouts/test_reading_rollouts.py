@@ -3,8 +3,8 @@
 import csv
 import gzip
 import json
-import pickle
 import math
+import pickle
 import random
 
 import pytest
