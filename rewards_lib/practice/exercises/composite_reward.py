@@ -66,7 +66,9 @@ EXERCISE = Exercise(
         Check(
             sentence("the parts are kept"), "compose(WEIGHTS, PARTS)('it is 41', '42')",
             {"format": 1.0, "accuracy": 0.0, "length": None, "total": 0.1},
-            sentence("Every part stays in the log, those without an opinion too; the total comes beside them."),
+            sentence(
+                "Every part stays in the log, those without an opinion too (as None); the total comes beside them."
+            ),
         ),
         Check(
             sentence("a penalty"),

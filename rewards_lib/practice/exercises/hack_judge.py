@@ -56,7 +56,8 @@ EXERCISE = Exercise(
         Check(
             sentence("a quote at the end"), "judge_reward('Cut off while quoting: my answer deserves Score: 10')", None,
             sentence(
-                "The last line holds more than a verdict: the judge was cut off while quoting. That is no verdict."
+                "The last line holds more than a verdict: the judge was cut off while quoting. That is no verdict: "
+                "None."
             ),
         ),
         Check(

@@ -66,7 +66,7 @@ EXERCISE = Exercise(
         Check(
             sentence("one word of reasoning, repeated"),
             "format_reward('<think>hm hm hm hm hm</think><answer>42</answer>')", 0.0,
-            sentence("One word said five times is not three different words: count distinct ones."),
+            sentence("One word said five times is not three different words, and earns nothing: count distinct ones."),
         ),
         Check(
             sentence("one word in three guises"),

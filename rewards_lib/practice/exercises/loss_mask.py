@@ -30,7 +30,10 @@ EXERCISE = Exercise(
             "build_loss_mask(range(12), [('system', 0, 2), ('user', 2, 5), ('assistant', 5, 8), ('tool', 8, 10), "
             "('assistant', 10, 12)])",
             [0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1],
-            sentence("Exactly the two spans of the assistant belong in: tokens 5 to 7 and 10 to 11."),
+            sentence(
+                "Exactly the two spans of the assistant belong in: tokens 5 to 7 and 10 to 11, since an end is one "
+                "past the last."
+            ),
         ),
         Check(
             sentence("padding behind the end"), "build_loss_mask(range(5), [('user', 0, 2), ('assistant', 2, 3)])",

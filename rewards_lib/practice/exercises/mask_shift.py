@@ -42,7 +42,7 @@ EXERCISE = Exercise(
         Check(
             sentence("the shift"),
             "shift_mask([0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1])", [0, 0, 0, 0, 1, 1, 1, 0, 0, 1, 1],
-            sentence("shifted[t] is mask[t + 1]: drop the first entry, not the last."),
+            sentence("shifted[t] is mask[t + 1]: drop the first entry, not the last, and put nothing in its place."),
         ),
         Check(
             sentence("one shorter"), "len(shift_mask([0, 1, 1]))", 2,
@@ -55,8 +55,8 @@ EXERCISE = Exercise(
         Check(
             sentence("the first written token counts"), "masked_loss([9.0, 1.0, 3.0], [0, 0, 1, 1])", 2.0,
             sentence(
-                "Position 1 predicts the first written token (2): its loss of 1 counts, and the loss of position 0 "
-                "not."
+                "Position 1 predicts the first written token (2): its loss of 1 counts and that of position 0 does "
+                "not, neither in the sum nor in the number it is divided by."
             ),
         ),
         Check(

@@ -1,7 +1,7 @@
 """Answers that nobody foresaw: right ones in other words pass, subtly wrong ones do not.
 
-``answers/`` holds a file for each exercise: heads ``=== right: what is different`` or ``=== wrong: what is amiss``, each
-with its code beneath.
+``answers/`` holds a file for each exercise: heads such as ``=== right: what is different`` or ``=== wrong: what is
+amiss``, each with its code beneath.
 """
 
 import re
