@@ -261,6 +261,8 @@ rollout_mix_file: Slot[tuple[str, str] | None] = Slot("rollout_mix_file", _none)
 """A mix file that was uploaded here: its name and its text."""
 rollout_told: Slot[str] = Slot("rollout_told", str)
 """What the last deed did, said once after the rerun."""
+dataset_upload: Slot[tuple[str, str] | None] = Slot("dataset_upload_kept", _none)
+"""The uploader's name for the file that was dropped last, and the path it was kept under."""
 dataset_name: Slot[str | None] = Slot("dataset_name", _none)
 """The data set that is looked at."""
 

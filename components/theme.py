@@ -83,6 +83,18 @@ def count(value: int) -> str:
     return f"{value:,}".replace(",", THIN_SPACE)
 
 
+def size(count_of_bytes: int) -> str:
+    """A size as it is read, in steps of a thousand: ``812 B``, ``3.4 MB``, ``2 GB``.
+
+    >>> size(812), size(3_400_000), size(2_000_000_000)
+    ('812 B', '3.4 MB', '2 GB')
+    """
+    value, units = float(count_of_bytes), ["B", "kB", "MB", "GB"]
+    while value >= 999.5 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{number(value, 1 if value < 99.5 else 0)} {units[0]}"
+
+
 def duration(milliseconds: float | None) -> str:
     """A time with its unit: ``38 ms``, ``1.9 s``; a dash where it was not measured.
 

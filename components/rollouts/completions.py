@@ -138,7 +138,7 @@ def _ordered(opened: Opened, places: list[int], order: str, *, is_down: bool) ->
 def _wanted_place() -> int:
     """The place that is looked at; on opening an address, the one that it names."""
     at = st.query_params.get(AT, "")
-    if not state.rollout_seen.get() and at.isdigit():
+    if not state.rollout_seen.get() and at.isdecimal():
         state.rollout_place.set(int(at) - 1)
     state.rollout_seen.set(True)
     return state.rollout_place.get()

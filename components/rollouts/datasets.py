@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components import cache, drafts, state
 from components.i18n import _, say
 from components.result_table import tail
-from components.rollouts.sources import TYPES, keep_upload
+from components.rollouts.sources import TYPES
+from components.rollouts.stored_files import uploads_folder
 from components.shell import show_failure
 from components.theme import count, plain
 from rewards_lib.contract import JsonObject
@@ -32,6 +34,7 @@ from rewards_lib.datasets.conversion import columns_of
 from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.rollouts.rollout import BadRow
 from rewards_lib.rollouts.rows import Row, read_rows
+from rewards_lib.rollouts.uploads import keep_upload
 from rewards_lib.strict_json import write_json
 
 MAX_MB = 2000
@@ -111,9 +114,19 @@ def _add() -> None:
         if file is None:
             return
         try:
-            _look_at(keep_upload(file.name, file.getbuffer()), file.name)
+            _look_at(_kept_upload(file), file.name)
         except RewardConsoleError as error:
             show_failure(error)
+
+
+def _kept_upload(file: UploadedFile) -> Path:
+    """Where the dropped file lies; written and hashed when it is dropped, not on every rerun."""
+    known = state.dataset_upload.get()
+    if known is not None and known[0] == file.file_id and Path(known[1]).exists():
+        return Path(known[1])
+    path = keep_upload(uploads_folder(), file.name, file.getbuffer())
+    state.dataset_upload.set((file.file_id, str(path)))
+    return path
 
 
 def _look_at(path: Path, name: str) -> None:

@@ -15,6 +15,7 @@ from components.rollouts.cases import cases_tab
 from components.rollouts.datasets import datasets_view
 from components.rollouts.scorers import Scorer, choose_scorer
 from components.rollouts.sources import choose_source, look_into
+from components.rollouts.stored_files import stored_files
 from components.shell import panel_head, show_failure
 from components.state import RolloutSource
 from components.theme import plain
@@ -31,7 +32,12 @@ MOST_WORKERS = 4
 
 def setup() -> None:
     """Draw what comes before a result."""
-    views = {"score": _("Score rollouts"), "cases": _("Regression cases"), "datasets": _("Data sets")}
+    views = {
+        "score": _("Score rollouts"),
+        "cases": _("Regression cases"),
+        "datasets": _("Data sets"),
+        "stored": _("Stored files"),
+    }
     view = st.segmented_control(
         _("View"), list(views), default="score", required=True, format_func=views.__getitem__, key="rollouts_view",
         label_visibility="collapsed", bind="query-params",
@@ -40,6 +46,8 @@ def setup() -> None:
         cases_tab(choose_scorer(key="all_cases"))
     elif view == "datasets":
         datasets_view()
+    elif view == "stored":
+        stored_files()
     else:
         _score()
 

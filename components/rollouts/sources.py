@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,15 +12,15 @@ from components import state
 from components.examples import FOLDER
 from components.host_files import may_name_paths
 from components.i18n import _, say
+from components.rollouts.stored_files import uploads_folder
 from components.shell import show_failure
 from components.state import RolloutSource
 from components.theme import count, plain
-from rewards_lib.data_directory import data_directory
-from rewards_lib.errors import InputError, RewardConsoleError
+from rewards_lib.errors import InputError, RewardConsoleError, boundary
 from rewards_lib.host_files import path_on_host
 from rewards_lib.rollouts import FORMATS, ColumnMap, RolloutFile, open_rollouts
 from rewards_lib.rollouts.survey import Survey, columns_of, survey
-from rewards_lib.whole_files import write_whole
+from rewards_lib.rollouts.uploads import keep_upload
 
 MAX_MB = 2000
 EXAMPLE = "arithmetic.jsonl"
@@ -44,10 +43,11 @@ def choose_source(key: str) -> None:
             label_visibility="collapsed",
         )  # fmt: skip
         if file is not None:
-            path = keep_upload(file.name, file.getbuffer())
-            state.rollout_uploads.set(state.rollout_uploads.get() + 1)
-            use(RolloutSource(str(path), file.name))
-            st.rerun()
+            with boundary(show_failure):
+                path = keep_upload(uploads_folder(), file.name, file.getbuffer())
+                state.rollout_uploads.set(state.rollout_uploads.get() + 1)
+                use(RolloutSource(str(path), file.name))
+                st.rerun()
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.button(
                 _("Take the example"), type="primary", icon=":material/play_arrow:", key=f"{key}_example",
@@ -62,17 +62,6 @@ def choose_source(key: str) -> None:
 def use(source: RolloutSource | None) -> None:
     """Look at another file that is not scored yet; None puts the present one away."""
     state.rollout_source.set(source)
-
-
-def keep_upload(name: str, data: bytes | memoryview) -> Path:
-    """Put an upload into the data folder under its content's hash, for a job and its resume to read."""
-    folder = data_directory() / "rollouts" / "uploads" / hashlib.sha256(data).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / (Path(name).name[-80:] or "rollouts")
-    if not path.exists():
-        with write_whole(path) as file:
-            file.write(data)
-    return path
 
 
 def _path_field(key: str) -> None:

@@ -112,3 +112,20 @@ def test_an_attack_opens_its_worst_leak_which_becomes_a_case(visitor, tmp_path):
     expect(visitor.keyed("beside_leak")).to_contain_text("the ground truth")
     visitor.press("Keep as a case")
     visitor.sees("Kept as a case")
+
+
+def test_an_upload_and_its_result_are_seen_with_their_size_and_removed(visitor, tmp_path):
+    path = tmp_path / "to_remove.jsonl"
+    sample = {"messages": [{"role": "user", "content": "1+1?"}], "extra": {"answer": "2"}}
+    path.write_text("".join(json.dumps({"sample": sample, "completion": "2" * 500}) + "\n" for _ in range(400)))
+    visitor.open("rollouts")
+    visitor.page.locator("input[type=file]").first.set_input_files(path)
+    visitor.sees("read as canonical")
+    visitor.open("rollouts?rollouts_view=Stored+files")
+    visitor.sees("on the console machine")
+    grid = visitor.page.get_by_test_id("stDataFrame").first
+    grid.click(position={"x": 20, "y": 50})
+    visitor.settle()
+    visitor.sees("Without its upload")
+    visitor.press("Remove 1 for good")
+    visitor.sees("freed.")

@@ -8,6 +8,8 @@ import pytest
 import streamlit as st
 
 from components import cache
+from components.rollouts import datasets
+from components.rollouts.stored_files import list_stored, remove_stored
 from rewards_lib.regression_cases import Expected, save_case, stored_cases
 from tests.pages.conftest import texts
 
@@ -229,3 +231,39 @@ def test_a_completion_is_found_again_by_its_address(page, open_page):
     job = scored(page).query_params["job"]
     again = open_page("rollouts", job=job, evidence="Completions", at="13")
     assert "p2.5 earns" in plain(again)
+
+
+def test_a_result_is_removed_after_a_second_question_that_tells_its_size(page, open_page):
+    job = scored(page).query_params["job"]
+    first = open_page("rollouts")
+    assert first.button(key=f"remove_{job}_now").label.endswith("kB")
+    first.button(key=f"remove_{job}_now").click().run()
+    assert cache.job_runner().find(job) is None
+
+
+def test_what_is_stored_is_listed_with_its_size_and_its_use(page, open_page):
+    page = drop(page, "mine.jsonl", [{"sample": {"messages": []}, "completion": "1" * 5000}])
+    page.selectbox(key="score_scorer").set_value("mix:loose").run()
+    finished(page.button(key="start_scoring").click().run())
+    listed = open_page("rollouts")
+    listed.session_state["rollouts_view"] = "stored"
+    listed.run()
+    table = listed.dataframe[0].value
+    assert list(table["kind"]) == ["result", "upload"]
+    assert list(table["name"]) == ["mine.jsonl"] * 2
+    assert list(table["about"])[1] == "read by 1 results"
+    assert "on the console machine" in plain(listed)
+    remove_stored(list_stored())
+    assert list_stored() == []
+    assert "Nothing is stored" in plain(listed.run())
+
+
+def test_a_dropped_data_set_is_hashed_once(page, monkeypatch):
+    kept = []
+    keep = datasets.keep_upload
+    monkeypatch.setattr(datasets, "keep_upload", lambda *what: kept.append(what) or keep(*what))
+    page.session_state["rollouts_view"] = "datasets"
+    page.run()
+    page = drop(page, "gsm.jsonl", [{"question": "6*7?", "answer": "42"}])
+    page.run().run()
+    assert len(kept) == 1
