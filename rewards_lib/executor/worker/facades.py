@@ -88,7 +88,7 @@ class _State:
         if not isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
             return None
         home, name = value.__module__, value.__name__
-        if home == self.name or getattr(sys.modules.get(str(home)), name, None) is not value:
+        if home in (self.name, "builtins") or getattr(sys.modules.get(str(home)), name, None) is not value:
             return None
         reason = SUBSTITUTES.get(home) or (home in ALLOWED and hidden_reason(home, name))
         if reason:

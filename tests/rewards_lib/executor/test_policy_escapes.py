@@ -337,6 +337,8 @@ def reward_fn(context, sample, completions):
     async def later(): return await Later()
     assert asyncio.run(later()) == 5 and (1).__radd__(2) == 3
     assert gzip.decompress(gzip.compress(b"a")) == codecs.encode("n", "rot13").encode() == b"a" and errno.ENOENT == 2
+    from concurrent.futures import TimeoutError as Late
+    assert Late is TimeoutError
     assert fnmatch.filter(["a.py"], "*.py") and contextvars.ContextVar("v", default=1).get() == 1
     parser = argparse.ArgumentParser()
     parser.add_argument("--k", type=int, default=1)
