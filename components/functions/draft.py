@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import cache, drafts, examples, state
 from components.i18n import _, explain
+from components.kept_cases import warn_of_cases
 from components.state import OpenDraft
 from components.theme import plain
 from rewards_lib.errors import RewardConsoleError
@@ -165,6 +166,7 @@ def publish_dialog(draft: OpenDraft) -> None:
     @st.dialog(_("Publish {name} as v{number}", name=draft.name, number=number))
     def ask() -> None:
         st.caption(_("A version never changes. Mixes name it as {reference}.", reference=f"{draft.name}@{number}"))
+        warn_of_cases("function", draft.name, draft.content)
         note = st.text_input(_("Note: what changed"), key="publish_note", max_chars=200) or ""
         refused = any(one.severity == "error" for one in cache.findings(str(draft.content["source"])))
         if refused:

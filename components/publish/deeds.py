@@ -11,6 +11,7 @@ import streamlit as st
 
 from components import cache, state
 from components.i18n import _, explain, say
+from components.kept_cases import warn_of_cases
 from components.publish.names import Publishable, read_mix_draft
 from components.theme import plain
 from rewards_lib.contract import Sentence
@@ -32,6 +33,8 @@ def publish_dialog(chosen: Publishable) -> None:
             _("A version never changes, and carries its functions. The service answers for it at once at {address}.",
               address=f"/rewards/{chosen.name}")
         )  # fmt: skip
+        if chosen.draft is not None:
+            warn_of_cases(chosen.kind, chosen.name, chosen.draft)
         note = st.text_input(_("Note: what changed"), key="publish_page_note", max_chars=200) or ""
         if st.button(_("Publish v{number}", number=chosen.next_number), type="primary", key="publish_page_now"):
             try:

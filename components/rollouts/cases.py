@@ -9,13 +9,14 @@ import streamlit as st
 
 from components import cache
 from components.i18n import _
+from components.kept_cases import verdicts
 from components.result_table import tail
 from components.rollouts.scorers import Scorer
 from components.shell import show_failure
 from components.theme import count, number, plain
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import RewardConsoleError
-from rewards_lib.regression_cases import Case, read_cases, remove_case, run_cases, save_case, stored_cases, write_cases
+from rewards_lib.regression_cases import Case, read_cases, remove_case, save_case, stored_cases, write_cases
 from rewards_lib.scoring import fixed_functions
 
 MAX_FILE_MB = 20
@@ -39,7 +40,7 @@ def cases_tab(scorer: Scorer | None) -> None:
         return
     try:
         with st.spinner(_("Running {count} cases ...", count=len(cases))):
-            found = _verdicts(scorer, cases)
+            found = verdicts(scorer.version, cases, scorer.mix, fixed_functions(scorer.functions))
     except RewardConsoleError as error:
         show_failure(error)
         return
@@ -52,21 +53,6 @@ def cases_tab(scorer: Scorer | None) -> None:
         )  # fmt: skip
         st.code(f"python -m rewards_lib test --cases {name}", language=None)
     _load(scorer)
-
-
-def _verdicts(scorer: Scorer, cases: dict[str, Case]) -> JsonObject:
-    """The cases with what they earn; kept while neither they nor the mix change and each could be scored."""
-    what = (scorer.version, write_cases(list(cases.values())), scorer, cases)
-    found = _run(*what)
-    if any(one["earned"] is None for row in found["cases"] for one in row["failed"]):
-        _run.clear(*what)  # a busy machine or a service that is down: another time it may be scored
-    return found
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _run(version: str, written: str, _scorer: Scorer, _cases: dict[str, Case]) -> JsonObject:  # noqa: ARG001
-    resolve = fixed_functions(_scorer.functions)
-    return run_cases(list(_cases.values()), _scorer.mix, resolve=resolve, executor=cache.executor())
 
 
 def _told(found: JsonObject, scorer: Scorer) -> None:

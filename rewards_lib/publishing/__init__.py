@@ -12,11 +12,11 @@ from rewards_lib.publishing.freezing import (
     publish_function,
     publish_mix,
 )
-from rewards_lib.publishing.published import Published, find_published, open_version, published_names
+from rewards_lib.publishing.published import Published, find_published, open_content, open_version, published_names
 from rewards_lib.publishing.restoring import draft_content, restore
 
 __all__ = [
     "Change", "Published", "changes_between", "draft_content", "find_published", "freeze_mix", "function_content",
-    "mix_file_of", "open_version", "pinned_functions", "publish_function", "publish_mix", "published_names",
-    "restore",
+    "mix_file_of", "open_content", "open_version", "pinned_functions", "publish_function", "publish_mix",
+    "published_names", "restore",
 ]  # fmt: skip

@@ -72,15 +72,22 @@ def published_names(store: Store) -> list[str]:
 
 def open_version(version: Version) -> Published:
     """Make a version ready to score. Raises InputError when this console does not know what it holds."""
-    if version.kind == "function":
-        found = from_content(version.name, version.content, version=f"v{version.number}")
-        mix, resolve = function_alone(version.name, found)
-        hashes = {version.name: found.sha256}
-        return Published(version, mix, resolve, mix_version(mix, hashes))
-    mix = read_version_mix(version.content)
-    functions = pinned_functions(version.content)
-    hashes = {name: found.sha256 for name, found in functions.items()}
-    return Published(version, mix, lambda rule: functions[rule.name], mix_version(mix, hashes))
+    return Published(version, *open_content(version.kind, version.name, version.content, label=f"v{version.number}"))
+
+
+def open_content(kind: Kind, name: str, content: JsonObject, *, label: str) -> tuple[Mix, FunctionResolver, str]:
+    """Make the content of a version, or of what may become one, ready to score: mix, resolver, and ``mix_version``.
+
+    ``label`` is how results call a function's version. Raises InputError as ``open_version`` does.
+    """
+    if kind == "function":
+        found = from_content(name, content, version=label)
+        mix, resolve = function_alone(name, found)
+        return mix, resolve, mix_version(mix, {name: found.sha256})
+    mix = read_version_mix(content)
+    functions = pinned_functions(content)
+    hashes = {rule: one.sha256 for rule, one in functions.items()}
+    return mix, lambda rule: functions[rule.name], mix_version(mix, hashes)
 
 
 def read_version_mix(content: JsonObject) -> Mix:

@@ -1,8 +1,12 @@
 """The Publish page: never empty; a draft becomes a version, versions are compared; snippets show no token."""
 
+from contextlib import closing
+
 import pytest
 
 from components.publish.snippets import SNIPPETS, snippet
+from rewards_lib.contract import Completion, Payload, Sample
+from rewards_lib.regression_cases import Case, Expected, save_case
 from rewards_lib.store import Store
 from tests.pages.conftest import texts
 
@@ -59,3 +63,30 @@ def test_a_snippet_names_the_address_and_the_tokens_variable_but_never_a_token(h
     assert "%E6%95%B0%E5%AD%A6" in text
     assert how in ("OpenRLHF", "slime") or "REWARD_CONSOLE_TOKEN" in text
     assert "REWARD_CONSOLE_TOKEN" not in snippet(how, "http://127.0.0.1:8601", "math", with_token=False)
+
+
+CONTAINS = {"name": "loose", "rules": [{"name": "has", "preset": "contains"}]}
+
+
+def ask_to_publish(open_page, expected):
+    """The question that stands before a version of a mix with one kept case."""
+    payload = Payload(Sample(extra={"answer": "4"}), (Completion("It is 4"),))
+    with closing(Store()) as store:
+        store.save_draft("mix", "loose", CONTAINS, base_revision=None)
+        save_case(store, Case("sum", payload, (Expected(expected),), "mix:loose"))
+    page = open_page("publish").button(key="publish_draft").click().run()
+    assert not page.exception
+    assert not page.button(key="publish_page_now").disabled
+    return page
+
+
+def test_a_case_that_does_not_hold_is_told_before_publishing_and_does_not_forbid_it(open_page):
+    page = ask_to_publish(open_page, 0.0)
+    [warning] = [one for one in page.warning if "sum" in one.value]
+    assert "publish all the same" in warning.value
+
+
+def test_cases_that_hold_are_counted_before_publishing(open_page):
+    page = ask_to_publish(open_page, 1.0)
+    assert not page.warning
+    assert "All 1 regression cases hold." in texts(page)
