@@ -257,6 +257,7 @@ class CodeBlock:
     language: str
     """The first word after the fence as written; empty when there is none."""
     code: str
+    """Without the indentation that its opening fence has."""
     span: Span
     """Where the code stands, fences left out."""
     closed: bool
@@ -292,7 +293,11 @@ def code_blocks(text: str, start: int = 0) -> list[CodeBlock]:
 
 def _block(text: str, fence: re.Match[str], start: int, end: int, *, closed: bool) -> CodeBlock:
     words = fence["info"].split(None, 1)
-    return CodeBlock(words[0] if words else "", text[start:end], (start, end), closed)
+    indent = fence.start("fence") - fence.start()
+    code = text[start:end]
+    if indent:  # a fence inside a list item: its code is indented as the fence is
+        code = re.sub(rf"^ {{1,{indent}}}", "", code, flags=re.MULTILINE)
+    return CodeBlock(words[0] if words else "", code, (start, end), closed)
 
 
 def last_code(text: str, start: int = 0) -> Extraction:

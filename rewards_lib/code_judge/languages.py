@@ -6,7 +6,7 @@ Invariant: adding a language is adding an entry here; nothing else knows a langu
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from rewards_lib.errors import InputError
@@ -22,7 +22,7 @@ class Language:
     title: str
     aliases: tuple[str, ...]
     file: str
-    """What the source is called; ``{class}`` stands for the public class."""
+    """What the source is called; ``{class}`` stands for the public class, ``{main}`` for it behind its package."""
     run: tuple[str, ...]
     """The command of a test; empty for Python, which the workers run themselves."""
     seconds: float
@@ -80,13 +80,16 @@ _GO_PACKAGES = (
 _THREAD_STACKS_MB = 2048
 """Threads of C and C++ get stacks of the main one's size, reserved and hardly used: eight of them."""
 
+_CPP_STANDARDS = {f"{name}{year}": f"c++{year}" for name in ("cpp", "c++") for year in (11, 14, 17, 20, 23)}
+"""Names of C++ that ask for a standard."""
+
 _LANGUAGES = (
     Language(
         "python", "Python", ("py", "python3", "py3"), "main.py", (), INTERPRETED_SECONDS, takes_plain_text=True,
         sample="a, b = map(int, input().split())\nprint(a + b)\n",
     ),
     Language(
-        "cpp", "C++", ("c++", "cc", "cxx", "cpp17", "c++17", "cpp20", "c++20", "g++"), "main.cpp", ("./main",),
+        "cpp", "C++", ("c++", "cc", "cxx", "g++", *_CPP_STANDARDS), "main.cpp", ("./main",),
         COMPILED_SECONDS, ("g++",),
         ("{g++}", "-O2", "-std=c++17", "-DONLINE_JUDGE", "-pipe", "main.cpp", "-o", "main", "-lm"),
         "main", "main", "g++", compiler_reads=_C_READS, data_slack_mb=_THREAD_STACKS_MB, header="bits/stdc++.h",
@@ -126,7 +129,7 @@ _LANGUAGES = (
     Language(
         "java", "Java", (), "{class}.java",
         ("{java}", "-Xmx{memory_mb}m", "-Xss128m", *_SERIAL, "-XX:TieredStopAtLevel=1", "-cp", "program.jar",
-         "{class}"),
+         "{main}"),
         COMPILED_SECONDS, ("javac", "java"),
         ("{javac}", "-J-Xmx512m", *(f"-J{flag}" for flag in _SERIAL), "-J-XX:TieredStopAtLevel=1", "-encoding",
          "UTF-8", "-nowarn", "-d", ".", "{class}.java"),
@@ -158,7 +161,12 @@ def _names() -> dict[str, Language]:
 
 def find_language(name: str) -> Language:
     """Look a language up by its name or an alias, case ignored. Raises InputError that lists the languages."""
-    found = _names().get(name.strip().lower())
+    called = name.strip().lower()
+    found = _names().get(called)
+    if called in _CPP_STANDARDS and found is not None:
+        standard = f"-std={_CPP_STANDARDS[called]}"
+        flags = (standard if part.startswith("-std=") else part for part in found.compile)
+        return replace(found, compile=tuple(flags))
     if found is None:
         raise InputError(
             "The language {name!r} is not known.", name=name, remedy="Known are: {names}.", names=", ".join(LANGUAGES)
@@ -170,6 +178,15 @@ _JAVA_NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _PUBLIC_CLASS = re.compile(r"\bpublic\s+(?:(?:final|abstract|strictfp)\s+)*(?:class|enum|interface|record)\s+(\w+)")
 _ANY_CLASS = re.compile(r"\b(?:class|enum|interface|record)\s+(\w+)")
 _MAIN_METHOD = re.compile(r"\bpublic\s+static\s+void\s+main\b|\bstatic\s+public\s+void\s+main\b")
+
+
+_PACKAGE = re.compile(r"^\s*package\s+([\w.]+)\s*;")
+
+
+def started_class(source: str) -> str:
+    """The class that a Java program is started by: its main class, behind the package that it is in."""
+    package = _PACKAGE.match(_JAVA_NOISE.sub(" ", source))
+    return f"{package[1]}.{main_class(source)}" if package else main_class(source)
 
 
 def main_class(source: str) -> str:

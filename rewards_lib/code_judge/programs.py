@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rewards_lib.code_judge import anonymous_files, toolchains
-from rewards_lib.code_judge.languages import Language, main_class
+from rewards_lib.code_judge.languages import Language, main_class, started_class
 from rewards_lib.code_judge.runs import RunLimits, RunOrder
 from rewards_lib.code_judge.toolchains import Toolchain
 from rewards_lib.executor import places
@@ -127,8 +127,8 @@ def _file_name(language: Language, source: str) -> str:
 
 def _filled(part: str, toolchain: Toolchain, source: str, memory_mb: int) -> str:
     part = part.replace("{memory_mb}", str(memory_mb))
-    if "{class}" in part:
-        part = part.replace("{class}", main_class(source))
+    if "{class}" in part or "{main}" in part:
+        part = part.replace("{class}", main_class(source)).replace("{main}", started_class(source))
     return toolchain.filled(part)
 
 

@@ -110,9 +110,9 @@ def read_submission(request: Any) -> Submission:
     return Submission(
         completion, _language(config, "config.language"), _mapping(config, "provided_data", "config.").get("test"),
         id=number if isinstance(number, (int, str)) else 0,
-        compile_seconds=_seconds(config, "compile_timeout", COMPILE_SECONDS),
-        run_seconds=_seconds(config, "run_timeout", 0.0) or None,
-        memory_mb=_memory(config, "memory_limit_MB"), run_all=_flag(extra, "run_all_cases"),
+        compile_seconds=_seconds(config, "compile_timeout", COMPILE_SECONDS, before="config."),
+        run_seconds=_seconds(config, "run_timeout", 0.0, before="config.") or None,
+        memory_mb=_memory(config, "memory_limit_MB", before="config."), run_all=_flag(extra, "run_all_cases"),
         full_texts=_flag(extra, "return_full_case"), rules=read_rules(extra), checker=_checker(extra),
         scoring=_choice(extra, "scoring", SCORINGS),
     )  # fmt: skip
@@ -134,7 +134,11 @@ def read_code_run(request: Any) -> CodeRun:
     return CodeRun(
         code, _language(body, "language"), stdin, _seconds(body, "compile_timeout", COMPILE_SECONDS),
         _seconds(body, "run_timeout", _DEFAULT_RUN_SECONDS), _memory(body, "memory_limit_MB"),
-        {_file_name(name, "files"): _file_content(name, text) for name, text in _mapping(body, "files").items()},
+        {
+            _file_name(name, "files"): _file_content(name, text)
+            for name, text in _mapping(body, "files").items()
+            if text is not None  # SandboxFusion's clients send null for a file that is only named
+        },
         tuple(_file_name(name, "fetch_files") for name in fetch),
     )  # fmt: skip
 
@@ -200,21 +204,21 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _seconds(row: Mapping[str, Any], key: str, default: float) -> float:
+def _seconds(row: Mapping[str, Any], key: str, default: float, *, before: str = "") -> float:
     value = row.get(key)
     if value is None:
         return default
     if not _is_number(value) or not 0 < value <= MOST_SECONDS:
-        raise InputError("Seconds must be above 0 and at most {most:g}.", where=key, most=MOST_SECONDS)
+        raise InputError("Seconds must be above 0 and at most {most:g}.", where=before + key, most=MOST_SECONDS)
     return float(value)
 
 
-def _memory(row: Mapping[str, Any], key: str) -> int:
+def _memory(row: Mapping[str, Any], key: str, *, before: str = "") -> int:
     value = row.get(key)
     if value is None or value == -1:
         return MEMORY_MB
     if not _is_number(value) or not 1 <= value <= MOST_MEMORY_MB:
-        raise InputError("The memory limit must be 1 to {most} MB.", where=key, most=MOST_MEMORY_MB)
+        raise InputError("The memory limit must be 1 to {most} MB.", where=before + key, most=MOST_MEMORY_MB)
     return int(value)
 
 

@@ -19,6 +19,7 @@ import stat
 import sys
 import zipfile
 from base64 import b64decode
+from collections.abc import Iterator
 from typing import Any
 
 from rewards_lib.code_judge.worker import box, child, process_watch, selftest
@@ -156,7 +157,7 @@ class Launcher:
         """Copy a file of the box, or as ``*.class`` all of a kind packed as a zip, to the host's descriptor."""
         if name.startswith("*"):
             with os.fdopen(os.dup(target), "wb") as file, zipfile.ZipFile(file, "w") as archive:
-                for entry in sorted(os.listdir(self.box)):
+                for entry in sorted(self._files()):
                     content = self._open(entry) if entry.endswith(name[1:]) else None
                     if content is not None:
                         with os.fdopen(content, "rb") as source:
@@ -168,6 +169,11 @@ class Launcher:
         with os.fdopen(source_fd, "rb") as source, os.fdopen(os.dup(target), "wb") as file:
             shutil.copyfileobj(source, file, 1 << 20)
         return True
+
+    def _files(self) -> Iterator[str]:
+        """The names of all files, those in folders of the box included."""
+        for folder, _, names in os.walk(self.box):
+            yield from (os.path.relpath(os.path.join(folder, name), self.box) for name in names)
 
     def _open(self, name: str) -> int | None:
         """Open a plain file of the box; a link, which could lead out of it, counts as missing."""

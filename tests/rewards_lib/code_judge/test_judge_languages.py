@@ -55,6 +55,16 @@ def test_the_sample_of_a_language_is_accepted(verdict_of, language):
     assert verdict_of(language.sample, "17 25\n", "42\n", language.name, run_seconds=10.0).accepted
 
 
+def test_a_java_program_may_be_in_a_package_and_its_class_called_anything(verdict_of):
+    if find_toolchain(LANGUAGES["java"]) is None:
+        pytest.skip("javac is not installed")
+    source = (
+        "// package of.no.meaning;\npackage of.mine;\nclass Part { static int three() { return 3; } }\n"
+        "public class Anything { public static void main(String[] a) { System.out.println(Part.three()); } }\n"
+    )
+    assert verdict_of(source, "", "3", "java", run_seconds=10.0).accepted
+
+
 def test_a_missing_toolchain_says_what_to_install(monkeypatch):
     monkeypatch.setattr("rewards_lib.code_judge.toolchains.find_toolchain", lambda _language: None)
     with pytest.raises(ToolchainError, match="golang") as error:

@@ -55,6 +55,19 @@ def test_values_that_mean_nothing_are_refused(config):
         read_submission(request(**config))
 
 
+@pytest.mark.parametrize("key", ["run_timeout", "compile_timeout", "memory_limit_MB"])
+def test_a_limit_that_means_nothing_is_told_with_its_place(key):
+    with pytest.raises(InputError) as error:
+        read_submission(request(**{key: 10**9}))
+    assert error.value.where == f"config.{key}"
+
+
+@pytest.mark.parametrize(("name", "flag"), [("cpp", "-std=c++17"), ("C++20", "-std=c++20"), ("cpp11", "-std=c++11")])
+def test_a_standard_of_cpp_that_is_asked_for_is_compiled(name, flag):
+    language = read_submission(request(language=name)).language
+    assert (language.name, [part for part in language.compile if "std" in part]) == ("cpp", [flag])
+
+
 @pytest.mark.parametrize("body", [None, [], "x", {"completion": 5, "config": request()["config"]}, {"config": 1}])
 def test_a_body_that_is_no_request_is_refused(body):
     with pytest.raises(InputError):
@@ -70,5 +83,6 @@ def test_files_stay_in_the_programs_folder(name):
 def test_files_are_base64():
     run = read_code_run({"code": "", "language": "python", "files": {"a/b.txt": "aGk="}})
     assert dict(run.files) == {"a/b.txt": b"hi"}
+    assert not read_code_run({"code": "", "language": "python", "files": {"a": None}}).files
     with pytest.raises(InputError):
         read_code_run({"code": "", "language": "python", "files": {"a": "*"}})

@@ -94,3 +94,8 @@ def test_languages_are_found_by_their_names_and_aliases():
 )
 def test_the_class_of_a_java_program_is_the_one_that_runs(source, name):
     assert main_class(source) == name
+
+
+def test_a_program_in_a_list_item_loses_the_items_indentation():
+    text = "1. So:\n   ```python\n   if 1:\n       print(3)\n   ```\n"
+    assert extract_program(text, LANGUAGES["python"]).code == "if 1:\n    print(3)"
