@@ -32,13 +32,14 @@ from rewards_lib.mathematics.relations import (
     both_ways,
     equation_sides,
     exact_side,
+    is_same_name,
     last_side,
-    name_of,
     read_relation,
     values_of_chain,
     without_absolute,
     without_builder,
     without_domain,
+    without_membership,
     without_name,
 )
 from rewards_lib.mathematics.stated import stated_answer, stated_truth
@@ -171,6 +172,7 @@ class _Comparison:
     def compare_structures(self, truth: str, answer: str) -> bool | None:
         """Compare two texts that differ as written, neither of them empty."""
         self.layer = "structure"
+        truth, answer = without_membership(truth, answer)
         for read in (special_value, read_date, read_time, read_base, read_marks):
             seen = read(truth), read(answer)
             if any(seen):
@@ -232,7 +234,7 @@ class _Comparison:
             agree = all(self.compare(side, sides[0]) for side in sides[1:])
             return agree and bool(sides) and self.compare(sides[-1], answer)
         named = without_name(truth), without_name(answer)
-        if None not in named and name_of(truth) == name_of(answer):
+        if None not in named and is_same_name(truth, answer, among_several=self.depth > 1):
             return self.compare(str(named[0]), str(named[1]))
         equations = equation_sides(truth), equation_sides(answer)
         if equations[0] is None or equations[1] is None:

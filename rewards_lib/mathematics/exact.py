@@ -91,6 +91,8 @@ def _exact_factorial(value: Fraction) -> Fraction | None:
 def _exact_call(name: str, values: list[Fraction]) -> Fraction | None:
     if name == "abs":
         return abs(values[0])
+    if name in ("floor", "ceil"):
+        return Fraction(math.floor(values[0]) if name == "floor" else math.ceil(values[0]))
     if name == "root" and values[1].denominator == 1 and 1 < values[1] <= 64:
         return _exact_root(values[0], values[1].numerator)
     if name == "binom" and all(v.denominator == 1 and 0 <= v <= MAX_FACTORIAL for v in values):

@@ -91,6 +91,8 @@ _FUNCTIONS: Final = frozenset(
         "exp",
     ]
 )
+_STEPS: Final = {"lfloor": r"\rfloor", "lceil": r"\rceil"}
+"""What opens a whole part, to what closes it."""
 _GREEK: Final = frozenset(
     re.findall(
         r"\w+",
@@ -98,6 +100,8 @@ _GREEK: Final = frozenset(
         "upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega ell ldots",
     )
 )
+_NO_FACTORS = frozenset({r"\over", r"\choose", r"\cup", r"\cap", r"\in", r"\pm", r"\mp", *_STEPS.values()})
+_VECTORS = ("vec", "overrightarrow")
 _INVERSE = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
 ONE = Node("num", Fraction(1))
 
@@ -181,7 +185,7 @@ class _Parser:
             lexeme = self.peek()
             if lexeme == "*":
                 self.take()
-                node = Node("mul", None, (node, self.product_operand()))
+                node = self.times(node, self.product_operand())
             elif lexeme in ("/", r"\over"):
                 self.take()
                 node = Node("div", None, (node, self.product_operand()))
@@ -193,14 +197,22 @@ class _Parser:
                     raise UnreadableError("two numbers side by side")
                 factor = self.power()
                 mixed = start - before <= 0 and _is_mixed(node, factor, lexeme)
-                node = Node("add" if mixed else "mul", None, (node, factor))
+                node = Node("add", None, (node, factor)) if mixed else self.times(node, factor)
             else:
                 return node
+
+    has_vectors = False
+
+    def times(self, first: Node, second: Node) -> Node:
+        """A product; that of two vectors is unread, for it may be either of two kinds."""
+        if self.has_vectors and all("\\" in "".join(node.symbols()) for node in (first, second)):
+            raise UnreadableError("a product of vectors")
+        return Node("mul", None, (first, second))
 
     def starts_factor(self) -> bool:
         lexeme, kind = self.peek(), self.kind()
         if kind == "command":
-            return lexeme not in (r"\over", r"\choose", r"\cup", r"\cap", r"\in", r"\pm", r"\mp")
+            return lexeme not in _NO_FACTORS
         return kind in ("number", "letter", "word") or lexeme in ("(", "[", "{") or (lexeme == "|" and not self.in_bars)
 
     in_bars = False
@@ -301,6 +313,13 @@ class _Parser:
             return Node("const", name)
         if name in _GREEK:
             return self.name(name)
+        if name in _STEPS:
+            node = self.sum()
+            self.expect(_STEPS[name])
+            return Node("call", name.removeprefix("l"), (node,))
+        if name in _VECTORS:
+            self.has_vectors = True
+            return Node("sym", "\\" + self.subscript())
         raise UnreadableError(name)
 
     def function(self, name: str) -> Node:

@@ -28,6 +28,30 @@ def name_of(text: str) -> str:
     return re.sub(r"(?<=\w)\([a-z,]+\)$", "", compact(first)) if _NAMED.fullmatch(first) else ""
 
 
+def is_same_name(first: str, second: str, *, among_several: bool) -> bool:
+    """Tell whether two assignments name one thing; ``among_several`` roots ``x_1`` and ``x_2`` are both ``x``."""
+    names = name_of(first), name_of(second)
+    if names[0] == names[1]:
+        return True
+    bare = [re.sub(r"_\{?\d\}?$", "", name) for name in names]
+    return among_several and bare[0] == bare[1] and (bare[0] in names)
+
+
+_MEMBERSHIP = re.compile(r"\s*(?P<letter>[A-Za-z])(?:_\{?\w+\}?)?\s*\\in(?![A-Za-z])\s*")
+
+
+def without_membership(truth: str, answer: str) -> tuple[str, str]:
+    r"""Drop ``x \in`` where the other side has none, unless that one speaks of another letter."""
+    found = _MEMBERSHIP.match(truth), _MEMBERSHIP.match(answer)
+    if bool(found[0]) == bool(found[1]):
+        return truth, answer
+    match, other = (found[0], answer) if found[0] else (found[1], truth)
+    assert match is not None  # noqa: S101 -- one of the two matched
+    if re.search("[=<>]", other) and match["letter"] not in re.sub(r"\\[A-Za-z]+", "", other):
+        return truth, answer
+    return (truth[match.end() :], answer) if found[0] else (truth, answer[match.end() :])
+
+
 def without_name(text: str) -> str | None:
     r"""Take a lone name off: ``x = 5``, ``5 = x``, ``f(x) = ..``, ``(x,y) = ..``, ``x \in``; None without one."""
     parts = split_top(text, _EQUALS)

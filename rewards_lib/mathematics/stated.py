@@ -115,7 +115,7 @@ _STATEMENT = re.compile(
     r"\s*(?:\\text\s*\{\s*)?(?:"
     r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
     rf"(?:answer\s*(?:is\s*:?|[:：])|(?:option|choice|answer)\s{_CHOICE})"
-    rf"|(?:所以)?(?:最终)?答案(?:是|为|[:：])[:：]?|[答解]\s*[:：]|选项?{_CHOICE})\s*(?:(?<=[\s:：是为])\}})?\s*",
+    rf"|(?:所以)?(?:最终)?答案(?:是|为|[:：])[:：]?|[答解]\s*[:：]|一?共有?(?=\s*\d)|选项?{_CHOICE})\s*(?:(?<=[\s:：是为])\}})?\s*",
     re.IGNORECASE,
 )
 

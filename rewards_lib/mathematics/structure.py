@@ -17,7 +17,7 @@ Compare: TypeAlias = Callable[[str, str], bool | None]
 """Compares two elements: True, False, or None when it cannot tell."""
 
 _EMPTY = re.compile(
-    r"\\emptyset|\\\{\\\}|(?:there(?:is|are)|has)?no(?:real)?(?:solutions?|roots?)(?:exists?)?|none|noreal"
+    r"\\emptyset|\\\{\\\}|(?:there(?:is|are)|has)?no(?:real)?(?:solutions?|roots?)(?:exists?)?|none|noreal|(?:the)?emptyset"
     r"|(?:原?方程)?(?:无解|无实数?[解根]|没有(?:实数)?[解根])|空集"
 )
 _INFINITE = re.compile(r"(?:(?P<minus>-|负)|\+|正)?(?:\\infty|infinity|无穷大?)")
@@ -92,9 +92,17 @@ def choices_of(text: str) -> list[str] | None:
     return list(text) if re.fullmatch("[A-H]{2,8}", text) and list(text) == sorted(set(text)) else None
 
 
+_BASE_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_BASE_WORD = re.compile(rf"(?<=_)\{{?\\text\{{({'|'.join(_BASE_WORDS)})\}}\}}?$")
+
+
+def _base_digits(match: re.Match[str]) -> str:
+    return str(_BASE_WORDS.index(match[1]) + 2)
+
+
 def read_base(text: str) -> tuple[str, str] | None:
     """Read ``1011_2`` as (digits, base)."""
-    match = _BASE.fullmatch(compact(text)) if "_" in text else None
+    match = _BASE.fullmatch(_BASE_WORD.sub(_base_digits, compact(text))) if "_" in text else None
     return (match[1].lstrip("0").casefold() or "0", match[2]) if match else None
 
 

@@ -19,6 +19,9 @@ _SYMBOLS = {
     "€": r"\text{euro}", "£": r"\text{sterling}", "∶": ":", "∛": r"\sqrt[3]",
     "…": r"\ldots ", "⟨": "(", "⟩": ")", "\u200b": "", "\u200c": "", "\u200d": "", "\ufeff": "", "\u2062": "",
     "∠": r"\angle ", "△": r"\triangle ",
+    "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "㎡": r"\text{m}^2",
+    "㎥": r"\text{m}^3", "㎠": r"\text{cm}^2",
+    "㎢": r"\text{km}^2", "㎜": r"\text{mm}", "㎝": r"\text{cm}", "㎞": r"\text{km}", "㎏": r"\text{kg}",
 }  # fmt: skip
 """Characters that stand for a command or an operator; full width ASCII is folded by rule."""
 _COMMANDS = {
@@ -64,7 +67,8 @@ def normalise(text: str) -> str:
     text = _plain_characters(text).replace(r"\$", r"\dollar ").replace(r"\%", "%")
     text = re.sub(r"(?<=\d)(?:,?(?:\\[,!;: ]|~)|\s*\{\s*,\s*\})\s*(?=\d{3}(?!\d))", "", text)
     text = re.sub(r"(?<!\\)\\[,;:! ]|~|\\(?:quad|qquad|enspace|thinspace|newline)(?![A-Za-z])", " ", text)
-    text = _DROPPED.sub("", text)
+    text = re.sub(r"(?<=\d)\{\s*\.\s*\}(?=\d)", ".", _DROPPED.sub("", text))
+    text = re.sub(r"\\root\s*(?:\{([^{}]*)\}|(\w))\s*\\of(?![A-Za-z])", r"\\sqrt[\1\2]", text)
     text = _MARKDOWN.sub(r"\1", text) if text.startswith("**") else text.strip("`")
     text = _ARRAY.sub(r"\\begin{pmatrix}\1\\end{pmatrix}", text) if "{array}" in text or "{matrix}" in text else text
     text = re.sub(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)", "*", text)
@@ -91,7 +95,7 @@ _REPEATING = re.compile(
     r"(?:\\(?:overline|dot)\s*(?:\{(?P<barred>\d{1,50})\}|(?P<dotted>\d))|\((?P<bracketed>\d{1,50})\)"
     r"|(?P<written>\d{1,12}?)(?P=written){2,}(?:\.\.\.|\s*\\ldots))"
 )
-_CHOSEN = re.compile(r"(?<![A-Za-z\\])(?P<kind>[CA])_\{?(?P<all>\d{1,4})\}?\^\{?(?P<some>\d{1,4})\}?")
+_CHOSEN = re.compile(r"(?<![A-Za-z\\])(?P<kind>[CAP])_\{?(?P<all>\d{1,4})\}?\^\{?(?P<some>\d{1,4})\}?")
 
 
 def _scale(match: re.Match[str]) -> str:
@@ -109,11 +113,11 @@ def _repeating_fraction(match: re.Match[str]) -> str:
 
 
 def _choice(match: re.Match[str]) -> str:
-    """Write ``C_5^2`` and ``A_5^2``, as Chinese school books count choices, by a binomial and by factorials."""
+    """Write ``C_5^2`` and ``A_5^2`` or ``P_5^2``, as Chinese school books count, by a binomial and by factorials."""
     total, chosen = int(match["all"]), int(match["some"])
     if chosen > total:
         return match[0]
-    return rf"\binom{{{total}}}{{{chosen}}}" + (rf"*{chosen}!" if match["kind"] == "A" else "")
+    return rf"\binom{{{total}}}{{{chosen}}}" + (rf"*{chosen}!" if match["kind"] != "C" else "")
 
 
 def _plain_characters(text: str) -> str:
@@ -124,6 +128,7 @@ def _plain_characters(text: str) -> str:
         for c in text
         if _SYMBOLS.get(c) != ""
     )
+    text = _chinese_number(text)
     text = re.sub(r"(?<=\d) ?([ckm]?m)(?=[²³](?!\w))", r"\\text{\1}", text)
     text = re.sub(r"百分之\s*(-?\d+(?:\.\d+)?)", r"\1%", text)
     text = re.sub(r"(\d+)\s*分之\s*(\d+)", r"\\frac{\2}{\1}", text)
@@ -133,11 +138,43 @@ def _plain_characters(text: str) -> str:
     return fold_digits(text)[0]
 
 
+_CHINESE_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+_CHINESE_NUMBER = r"(?:[一二两三四五六七八九]?百零?)?(?:[一二三四五六七八九]?十)?[零〇一二两三四五六七八九]?"
+_CHINESE = re.compile(
+    rf"\s*(?P<minus>负)?\s*(?:(?P<digits>[\d(\\].*)|(?:(?P<bottom>{_CHINESE_NUMBER})分之)?(?P<number>{_CHINESE_NUMBER}))\s*",
+    re.DOTALL,
+)
+
+
+def _chinese_number(text: str) -> str:
+    """Write a whole text that is a number in Chinese, ``负六`` or ``四分之三``, in digits."""
+    match = _CHINESE.fullmatch(text)
+    if match is None or not (match["digits"] or match["number"]):
+        return text
+    value = match["digits"] or str(_chinese_value(match["number"]))
+    if match["bottom"]:
+        value = rf"\frac{{{value}}}{{{_chinese_value(match['bottom'])}}}"
+    return ("-" if match["minus"] else "") + value
+
+
+def _chinese_value(digits: str) -> int:
+    total = last = 0
+    for character in digits:
+        if character in "十百":
+            total += (last or 1) * (10 if character == "十" else 100)
+            last = 0
+        else:
+            last = _CHINESE_DIGITS[character]
+    return total + last
+
+
 def _unwrap(match: re.Match[str]) -> str:
     """Open a wrapper around mathematics; keep one around words, for words may be units or text."""
     body = match[2].strip()
     if re.fullmatch(r"per ?cent|percentage", body, re.IGNORECASE):
         return "%"
+    if body == r"\dollar":
+        return body + " "
     is_unit = (body in UNIT_LETTERS and match[1].startswith(("text", "m"))) or re.fullmatch(
         r"[A-Za-z]+/[A-Za-z]+", body
     )
@@ -257,6 +294,10 @@ def is_text(text: str) -> bool:
         return False
     if "\\text" in text or re.search(r"[^\x00-\x7f]", words):
         return True
+    if "-" in words and all(
+        re.fullmatch(r"[A-Za-z]|[abcxyzkmnpqrt]{2}", run) for run in re.findall("[A-Za-z]+", words)
+    ):
+        return False  # (x-y)(x-y), a-b-c
     letters = re.sub(r"[\s().,'-]", "", words)
     return len(letters) > 2 or (
         len(letters) == 2 and not re.fullmatch(r"[abcxyzkmnpqrt]i?|i[abcxyz]|[abcxyzkmnpqrt]{2}", letters)

@@ -40,9 +40,12 @@ _NOT_UNITS = frozenset(
 _NOT_MEASURES = re.compile(r"以|左右|多|余|分之|[成折]$|次方|^平方$|^立方$|阶乘|[的不非点]")
 _FIRST_SQUARED = re.compile(r"(?:\\text\{)?\s*(?:squared|cubed)")
 _CURRENCIES = {
+    "美元": "dollar", "欧元": "euro", "日元": "yen", "港元": "hk dollar",
     r"US\dollar": "dollar", r"\dollar": "dollar", "USD": "dollar", "人民币": "yuan", "RMB": "yuan", "CNY": "yuan",
     "元": "yuan", r"\text{sterling}": "sterling", r"\text{euro}": "euro",
 }  # fmt: skip
+_RATE = re.compile(r"(?P<core>.+?)\s*(?:/\s*(?:\\text\{)?|\\text\{\s*(?:per |/)|per )\s*(?P<per>[A-Za-z]{2,})\}?")
+"""An amount of money for each of something: ``5/\\text{hour}``, ``5\\text{ per hour}``."""
 _SPEEDS = {"mph": "mi/h", "kmh": "km/h", "kph": "km/h"}
 _CASED = frozenset({"MW", "MHz", "MJ", "MPa", "MV", "MB", "Mb", "Mg", "Mm", "ML"})
 """Abbreviations in which the case of M tells mega from milli."""
@@ -64,6 +67,8 @@ def split_unit(text: str) -> tuple[str, str | None]:
     for mark, name in _CURRENCIES.items():
         if text.startswith((mark, "-" + mark)):
             value = text.replace(mark, "", 1).strip()
+            if rate := _RATE.fullmatch(value):
+                return rate["core"], f"{name}/{_one_name(rate['per'])}"
             rest, unit = split_unit(value)
             return (rest, name) if unit == name else (value, name)
         if text.endswith(mark):
@@ -94,7 +99,7 @@ def is_known_unit(word: str) -> bool:
 def _is_known(unit: str) -> bool:
     """Words without a wrapper are units when the table has them, or after a blank when they are plainly words."""
     words = re.findall(r"[A-Za-z]+", unit)
-    return all(word == "per" or len(word) > 3 or word in _CASED or is_known_unit(word) for word in words)
+    return all(word in ("per", "old") or len(word) > 3 or word in _CASED or is_known_unit(word) for word in words)
 
 
 def without_unit(text: str, unit: str) -> str:
@@ -113,6 +118,7 @@ def canonical_unit(unit: str) -> str:
     r"""Write a unit in one way: ``\text{square meters}``, ``m^2`` and 平方米 are ``m^2``."""
     unit = re.sub(r"[{}.\s]+", " ", unit.replace(r"\degree", "degree ").replace(r"\text", "")).strip()
     unit = unit.replace("degree C", "celsius").replace("degree F", "fahrenheit")
+    unit = unit.removesuffix(" old")  # 12 years old
     unit = re.sub(r"\s*\^\s*(-?\d)", r"^\1", unit)
     unit = re.sub(r"\s*(?:/| per |每)\s*", "/", unit)
     spelled = "/".join(_powered(part) for part in unit.split("/"))
