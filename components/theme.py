@@ -106,6 +106,15 @@ def duration(milliseconds: float | None) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
 
 
+def percent(share: float | None) -> str:
+    r"""A share as a whole number of percent; a dash where there is none.
+
+    >>> percent(0.125), percent(None)
+    ('12\u202f%', '—')
+    """
+    return UNSCORED if share is None else f"{share * 100:.0f}{THIN_SPACE}%"
+
+
 def span(seconds: float) -> str:
     """How long something lasts already: ``42 s``, ``12 min``, ``3 h 12 min``, ``2 d 4 h``.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from rewards_lib.contract import (
+    Finding,
     Isolation,
     Json,
     JsonObject,
@@ -27,7 +28,7 @@ from rewards_lib.errors import BusyError, ExecutionError, LimitError
 from rewards_lib.executor import Executor, FunctionRun, FunctionSource, ItemRun, Limits
 from rewards_lib.mix import Mix, Rule, mix_version
 from rewards_lib.mix_result import combine, weakest
-from rewards_lib.presets import find_preset, worker
+from rewards_lib.presets import find_preset, review_params, worker
 from rewards_lib.presets.host import score_on_host
 
 SINGLE_ENTRY = "rewards_lib.presets.worker:score_item"
@@ -116,12 +117,14 @@ class _Bench:
     functions: Mapping[str, ResolvedFunction]
     """By rule."""
     version: str
+    findings: tuple[Finding, ...]
+    """What the presets' parameters make likely accidents."""
 
     @classmethod
     def of(cls, mix: Mix, resolve: FunctionResolver) -> _Bench:
         functions = {rule.name: resolve(rule) for rule in mix.rules if rule.function is not None}
         version = mix_version(mix, {name: found.sha256 for name, found in functions.items()})
-        return cls(mix, functions, version)
+        return cls(mix, functions, version, _review(mix))
 
     @property
     def worker_rules(self) -> list[Rule]:
@@ -141,9 +144,18 @@ class _Bench:
         result = combine(rules, version=self.version)
         return replace(
             result,
-            findings=payload.findings + result.findings,
+            findings=payload.findings + self.findings + result.findings,
             isolation=weakest(rule.isolation for rule in rules),
         )
+
+
+def _review(mix: Mix) -> tuple[Finding, ...]:
+    return tuple(
+        finding for place, rule in enumerate(mix.rules) if rule.preset
+        for finding in review_params(
+            rule.preset, find_preset(rule.preset).defaults() | rule.params, where=f"rules[{place}].params"
+        )
+    )  # fmt: skip
 
 
 # --- presets -------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def facts_of(run: Run, look: Look) -> list[tuple[str, str]]:
         first, last = (theme.count(round(end)) if end is not None else theme.UNSCORED for end in ends(length))
         facts.append((_("Response tokens"), f"{first} → {last}"))
     if share := find("train/generation/response_length.clipfrac"):
-        first, last = (_percent(end) for end in ends(share))
+        first, last = (theme.percent(end) for end in ends(share))
         facts.append((_("Truncation"), f"{first} → {last}"))
     return facts
 
@@ -134,7 +134,3 @@ def _sentence(text: str) -> str:
 def _moved(series: Series) -> str:
     first, last = ends(series)
     return f"{short_number(first)} → {short_number(last)}"
-
-
-def _percent(share: float | None) -> str:
-    return theme.UNSCORED if share is None else f"{share * 100:.0f}{theme.THIN_SPACE}%"

@@ -14,8 +14,7 @@ from components.i18n import _, say
 from components.rollouts.detail import keep_case, open_in_test
 from components.rollouts.progress import watch
 from components.rollouts.results import Opened, attack_path
-from components.rollouts.verdict import percent
-from components.theme import UNSCORED, coloured, number, plain
+from components.theme import UNSCORED, coloured, number, percent, plain
 from rewards_lib.contract import Completion, JsonObject, Payload
 from rewards_lib.jobs import Job
 from rewards_lib.regression_cases import Expected

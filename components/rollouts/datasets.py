@@ -229,10 +229,12 @@ def _report(report: DatasetReport) -> None:
     st.markdown(f":small[:gray[{_('Ground truths')}]  {truths or _('none')}]")
     if report.readers:
         st.markdown(f":small[:gray[{_('Presets that read all of them')}]  {', '.join(map(plain, report.readers))}]")
-    sizes = _(
-        "median {median}, longest {longest} characters", median=count(report.median), longest=count(report.longest)
-    )
-    st.markdown(f":small[:gray[{_('Prompts')}]  {sizes}]")
+    if report.median is not None and report.longest is not None:
+        sizes = _(
+            "median {median}, longest {longest} characters", median=count(round(report.median)),
+            longest=count(report.longest),
+        )  # fmt: skip
+        st.markdown(f":small[:gray[{_('Prompts')}]  {sizes}]")
     if report.duplicates:
         pairs = ", ".join(f"{row} = {first}" for row, first in report.first_duplicates[:8])
         told = _("{count} prompts stand twice: rows {pairs}", count=count(report.duplicates), pairs=pairs)

@@ -13,8 +13,7 @@ from components.i18n import _
 from components.result_table import tail
 from components.rollouts.results import Opened, number_at
 from components.rollouts.tabs import show_completions
-from components.rollouts.verdict import percent
-from components.theme import UNSCORED, count, number, plain
+from components.theme import UNSCORED, count, number, percent, plain
 from rewards_lib.rollouts.analysis import slices
 from rewards_lib.rollouts.reading import open_rollouts
 from rewards_lib.rollouts.reward_table import read_table

@@ -14,8 +14,7 @@ from components.i18n import _, say
 from components.rollouts.advice import advice
 from components.rollouts.results import Opened
 from components.rollouts.tabs import show_completions
-from components.rollouts.verdict import percent
-from components.theme import UNSCORED, count, number, plain
+from components.theme import UNSCORED, count, number, percent, plain
 from rewards_lib.contract import Sentence, sentence
 
 MOST_BARS = 24

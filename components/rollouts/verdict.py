@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import theme
 from components.i18n import _, say
 from components.rollouts.results import Opened
-from components.theme import UNSCORED, count, number, plain
+from components.theme import count, number, percent, plain
 
 NEARLY = 0.6
 """Below this share of groups with a signal a result is nearly ready, not ready."""
@@ -63,8 +62,3 @@ def figures(opened: Opened, leaks: str) -> None:
                 else ""
             )
             column.metric(label, value, help=f"{meaning} {more}".strip())
-
-
-def percent(share: float | None) -> str:
-    """A share as a whole number of percent."""
-    return UNSCORED if share is None else f"{share * 100:.0f}{theme.THIN_SPACE}%"

@@ -12,8 +12,7 @@ from components import cache, drafts, state
 from components.i18n import _
 from components.result_table import tail
 from components.rollouts.results import Opened, decimals_of, weights_of
-from components.rollouts.verdict import percent
-from components.theme import coloured, count, number, plain
+from components.theme import coloured, count, number, percent, plain
 from rewards_lib.mix import mix_to_json
 from rewards_lib.rollouts import RewardTable, reweigh
 from rewards_lib.rollouts.group_statistics import BEST_OF_N, group_table, mean_of, right_from

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import shell, state
 from components.i18n import _
-from components.theme import count, number, show
+from components.theme import count, number, percent, show
 from components.trajectories.buffer_charts import queue_chart, staleness_chart, timeline_chart
 from components.trajectories.buffer_controls import buffer_controls
 from rewards_lib.agentic import Comparison, Phase, SimulatedRun, SimulationSummary, compare_with_synchronous
@@ -62,11 +62,6 @@ def digest_of(run: SimulatedRun) -> str:
     """Four digits that two runs share if and only if, as far as anybody will meet, they went the same way."""
     story = [(group.number, group.worker, group.version, group.finished, group.fate) for group in run.groups]
     return hashlib.sha256(repr(story).encode()).hexdigest()[:4]
-
-
-def percent(share: float) -> str:
-    """A share as whole percent with a narrow space."""
-    return f"{100 * share:.0f}\u202f%"
 
 
 def _verdict(comparison: Comparison) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewards_lib.contract import JsonObject, Sentence, sentence
+from rewards_lib.quantiles import median
 from rewards_lib.rollouts.rollout import BadRow
 from rewards_lib.rollouts.rows import Row
 
@@ -54,9 +55,9 @@ class DatasetReport:
     """Duplicates whose ground truth differs from the first one's: one of the two is wrong."""
     truths: Counter[str] = field(default_factory=Counter)
     """What the ground truths are, by the names of ``READERS``."""
-    longest: int = 0
-    """Characters of the longest prompt, all its messages together."""
-    median: int = 0
+    longest: int | None = None
+    """Characters of the longest prompt, all its messages together; None without a good row, as the median."""
+    median: float | None = None
     with_tools: int = 0
     notes: list[Sentence] = field(default_factory=list)
 
@@ -99,7 +100,7 @@ def check_dataset(rows: Iterable[Row | BadRow], *, name: str = "", size_bytes: i
         report.with_tools += bool(fields.get("tools"))
         lengths.append(sum(len(str(message.get("content") or "")) for message in fields["messages"]))
         _compare_prompts(report, seen, number, fields["messages"], truth)
-    report.longest, report.median = max(lengths, default=0), sorted(lengths)[len(lengths) // 2] if lengths else 0
+    report.longest, report.median = max(lengths, default=None), median(lengths)
     report.notes = _notes(report, name, size_bytes)
     return report
 

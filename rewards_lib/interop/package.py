@@ -116,9 +116,9 @@ def _presets_init(modules: Iterable[str]) -> str:
     lines = [f"from rewards_lib.presets import {Path(path).stem}  # noqa: F401" for path in modules]
     return "\n".join([
         '"""The presets of this reward; importing registers them."""', "", *lines,
-        "from rewards_lib.presets.checking import check_params, find_warnings",
+        "from rewards_lib.presets.checking import check_params, review_params",
         "from rewards_lib.presets.registry import Preset, catalogue, find_preset, preset_names", "",
-        '__all__ = ["Preset", "catalogue", "check_params", "find_preset", "find_warnings", "preset_names"]', "",
+        '__all__ = ["Preset", "catalogue", "check_params", "find_preset", "review_params", "preset_names"]', "",
     ])  # fmt: skip
 
 

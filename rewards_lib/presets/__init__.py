@@ -25,7 +25,7 @@ from rewards_lib.presets import (  # noqa: F401 -- importing registers them
     tag_format,
     text_match,
 )
-from rewards_lib.presets.checking import check_params, find_warnings
+from rewards_lib.presets.checking import check_params, review_params
 from rewards_lib.presets.registry import Preset, catalogue, find_preset, preset_names
 
-__all__ = ["Preset", "catalogue", "check_params", "find_preset", "find_warnings", "preset_names"]
+__all__ = ["Preset", "catalogue", "check_params", "find_preset", "preset_names", "review_params"]

@@ -46,7 +46,7 @@ def check_params(name: str, params: JsonObject, *, where: str = "params") -> Jso
     return complete
 
 
-def find_warnings(name: str, params: JsonObject, *, where: str = "params") -> list[Finding]:
+def review_params(name: str, params: JsonObject, *, where: str = "params") -> list[Finding]:
     """List what the preset allows but is likely an accident. ``params`` are complete and checked."""
     preset = find_preset(name)
     findings = preset.advise(params) if preset.advise else []

@@ -6,13 +6,13 @@ Invariant: advice is never more certain than the data: with few groups, or witho
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rewards_lib.contract import JsonObject, Sentence, sentence
 from rewards_lib.mix import Mix
 from rewards_lib.presets import find_preset
+from rewards_lib.quantiles import median, percentile
 from rewards_lib.rollouts.group_statistics import GroupTable
 from rewards_lib.rollouts.readiness import ENOUGH_GROUPS, FEWEST_GROUPS, Readiness
 from rewards_lib.rollouts.survey import Survey
@@ -75,11 +75,12 @@ def reward_kind(mix: Mix | None) -> str:
 
 
 def _method(groups: GroupTable, readiness: Readiness, kind: str, certainty: Certainty) -> Advice:
-    count, size = len(groups.sizes), float(_median(groups.sizes.tolist()))
-    if readiness.verdict in ("too_few", "unscored") and not (size < 2 and count >= FEWEST_GROUPS):
+    count, size = len(groups.sizes), median(groups.sizes.tolist())
+    are_single = size is not None and size < 2
+    if readiness.verdict in ("too_few", "unscored") and not (are_single and count >= FEWEST_GROUPS):
         why = sentence("The figures say nothing about a method yet: {why}", why=readiness.why)
         return Advice("method", "", why, "-", "open")
-    if size < 2:
+    if are_single:
         why = sentence(
             "There is one completion a prompt, so nothing is compared inside a group. PPO takes a critic instead; with "
             "two or more completions a prompt GRPO needs none."
@@ -145,6 +146,7 @@ def _max_new_tokens(counted: Survey) -> Advice:
         why = sentence("The file tells neither tokens nor why completions end, so this stays open.")
         return Advice("max_new_tokens", "", why, source, "open")
     longest = max(counted.tokens, default=0)
+    high = percentile(counted.tokens, 0.99)
     share = counted.cut / counted.cut_known if counted.cut_known else 0.0
     if share > MANY_CUT:
         value = str(_up(2 * longest)) if longest else ""
@@ -154,10 +156,9 @@ def _max_new_tokens(counted: Survey) -> Advice:
             share=share,
         )
         return Advice("max_new_tokens", value, why, source, "likely" if value else "open")
-    if not longest:
+    if not high:
         why = sentence("Hardly any completion was cut; the limit of this file will do, which it does not name.")
         return Advice("max_new_tokens", "", why, source, "open")
-    high = sorted(counted.tokens)[math.ceil(0.99 * len(counted.tokens)) - 1]
     why = sentence(
         "99 % of the completions have at most {high} tokens; a quarter more leaves room for answers that grow in "
         "training.",
@@ -182,11 +183,3 @@ def _kl_coefficient(kind: str) -> Advice:
 
 def _up(tokens: float) -> int:
     return math.ceil(tokens / _TOKEN_STEP) * _TOKEN_STEP
-
-
-def _median(sizes: Sequence[int]) -> float:
-    ordered = sorted(sizes)
-    middle = len(ordered) // 2
-    if not ordered:
-        return 0.0
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 from rewards_lib.contract import JsonObject, Payload, Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.payloads import DIALECTS
-from rewards_lib.serving.traffic import percentile
+from rewards_lib.quantiles import percentile
 from rewards_lib.strict_json import write_json
 
 _TIMING = re.compile(r"(\w+);dur=(\d+(?:\.\d+)?)")

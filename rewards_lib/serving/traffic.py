@@ -5,11 +5,12 @@ Invariant: a figure over no requests is None, never 0.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, TypeAlias
+
+from rewards_lib.quantiles import percentile
 
 WINDOW_MINUTES = 30
 FAILURES_FIRST = 4
@@ -45,18 +46,6 @@ class Minute:
     p95_ms: float
 
 
-def percentile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least this share of the values does not exceed; None without values.
-
-    >>> percentile([4.0, 1.0, 3.0, 2.0], 0.5)
-    2.0
-    """
-    if not values:
-        return None
-    ordered = sorted(values)
-    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
-
-
 def traffic(rows: Sequence[Row], now: datetime) -> Traffic:
     """Sum up the requests of the last half hour."""
     recent = _recent(rows, now, timedelta(minutes=WINDOW_MINUTES))
@@ -76,8 +65,9 @@ def by_minute(rows: Sequence[Row], now: datetime) -> list[Minute]:
             ago = int((now - datetime.fromisoformat(row["time"])).total_seconds() // 60)
             times.setdefault(ago, []).append(float(row["ms"]))
     return [
-        Minute(ago, len(own), percentile(own, 0.5) or 0.0, percentile(own, 0.95) or 0.0)
+        Minute(ago, len(own), p50, p95)
         for ago, own in sorted(times.items(), reverse=True)
+        if (p50 := percentile(own, 0.5)) is not None and (p95 := percentile(own, 0.95)) is not None
     ]
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from rewards_lib.contract import Completion, Payload, RuleResult, Sample, Score, sentence
 from rewards_lib.executor import Executor, FunctionSource, Limits
 from rewards_lib.mix import Mix, Rule
-from rewards_lib.scoring import ResolvedFunction, combine, score_payload
+from rewards_lib.mix_result import combine
+from rewards_lib.scoring import ResolvedFunction, score_payload
 
 finite = st.floats(-1e6, 1e6)
 scores = st.one_of(
@@ -139,6 +140,12 @@ def test_a_regex_that_explodes_leaves_its_completion_unscored_and_scores_the_nex
     result = score_payload(mix, payload("a" * 40 + "b", "aaa"), executor=executor, resolve=function(""))
     assert (result.rewards, result.status) == ((None, 1.0), "failure")
     assert "time" in str(result.error)
+
+
+def test_a_result_tells_which_parameters_are_likely_an_accident(executor):
+    mix = Mix("m", (Rule("length", Decimal(1), preset="cosine_length", params={"min_correct": 0, "max_wrong": 0.5}),))
+    result = score_payload(mix, payload("x"), executor=executor, resolve=function(""))
+    assert [(one.rule, one.path) for one in result.findings] == [("cosine_overlap", "rules[0].params.min_correct")]
 
 
 def test_a_group_preset_is_scored_over_all_completions_at_once(executor):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewards_lib.presets import check_params, find_warnings
+from rewards_lib.presets import check_params, review_params
 from rewards_lib.presets.patterns import MAX_MATCHES, explosive_parts, find_matches
 
 EXPLOSIVE = [
@@ -38,7 +38,7 @@ def test_no_pattern_makes_reading_it_raise(pattern, flags):
 
 
 def test_the_mix_is_warned_of_it():
-    [finding] = find_warnings("regex_match", check_params("regex_match", {"pattern": "(a+)+"}))
+    [finding] = review_params("regex_match", check_params("regex_match", {"pattern": "(a+)+"}))
     assert (finding.severity, finding.path) == ("warning", "params.pattern")
 
 

@@ -9,7 +9,7 @@ from rewards_lib.contract import Completion, Payload, Sample, ScoreState
 from rewards_lib.errors import InputError
 from rewards_lib.executor import Executor
 from rewards_lib.mix import mix_from_json
-from rewards_lib.presets import check_params, find_warnings
+from rewards_lib.presets import check_params, review_params
 from rewards_lib.presets.host import score_on_host
 from rewards_lib.scoring import score_payloads, without_functions
 from tests.stand_in_service import Reply, candidate_of, chat, stand_in
@@ -74,7 +74,7 @@ def test_a_template_without_the_completion_is_refused_and_one_without_the_truth_
 
 def test_likely_accidents_of_a_judge_are_warned_about():
     params = {"base_url": "http://x", "model": "m", "parse": "label", "scale": 10, "samples": 3}
-    findings = find_warnings("llm_judge", check_params("llm_judge", params))
+    findings = review_params("llm_judge", check_params("llm_judge", params))
     assert [one.path for one in findings] == ["params.scale", "params.samples"]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rewards_lib.contract import Completion, Sample, ScoreState
 from rewards_lib.errors import InputError
 from rewards_lib.mathematics.numbers import is_close, read_number
-from rewards_lib.presets import check_params, find_preset, find_warnings
+from rewards_lib.presets import check_params, find_preset, review_params
 from rewards_lib.presets.countdown import read_arithmetic
 from rewards_lib.presets.similarity import common_subsequence, edit_ratio, similarity
 
@@ -185,9 +185,9 @@ def test_bad_parameters_are_refused_with_their_path(preset, params, path):
 
 def test_a_schedule_on_which_wrong_may_beat_right_is_warned_about():
     params = check_params("cosine_length", {"min_correct": -0.8, "max_correct": 1})
-    [finding] = find_warnings("cosine_length", params)
+    [finding] = review_params("cosine_length", params)
     assert (finding.severity, finding.path) == ("warning", "params.min_correct")
-    assert find_warnings("cosine_length", check_params("cosine_length", {})) == []
+    assert review_params("cosine_length", check_params("cosine_length", {})) == []
 
 
 # --- the rest ------------------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rewards_lib.quantiles import percentile
 from rewards_lib.serving.request_log import RequestLog, read_log
-from rewards_lib.serving.traffic import by_minute, newest_first, percentile, traffic
+from rewards_lib.serving.traffic import by_minute, newest_first, traffic
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
