@@ -15,7 +15,7 @@ from pathlib import Path
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts.formats import FORMATS, RolloutFormat
-from rewards_lib.rollouts.formats.columns import ColumnMap, read_mapped
+from rewards_lib.rollouts.formats.columns import ColumnMap, read_mapped, rivals
 from rewards_lib.rollouts.rollout import BadRow, Rollout
 from rewards_lib.rollouts.rows import read_rows
 
@@ -83,6 +83,12 @@ def _recognise(rows: list[JsonObject], path: Path) -> RolloutFormat:
     for needed, what in _WITHOUT_COMPLETIONS:
         if needed <= set(keys):
             raise InputError("The file is {what}.", where=path.name, what=what)
+    for row in rows:
+        if claims := rivals(row):
+            raise InputError(
+                "Several columns could be meant: {names}.", where=path.name, names=", ".join(claims),
+                remedy="Name the columns that hold prompt and completion.",
+            )  # fmt: skip
     raise InputError(
         "The keys {keys} belong to no known format; the nearest is {nearest}.",
         where=path.name,
@@ -97,6 +103,7 @@ _TYPICAL_KEYS = {
     "trl": ("step", "prompt", "completion", "advantage"), "verifiers": ("prompt", "completion", "reward", "example_id"),
     "nemo_gym": ("responses_create_params", "response"), "evaluation_row": ("messages", "input_metadata"),
     "ark_dataset": ("messages", "extra", "completions"), "atropos": ("tokens", "masks", "scores"),
+    "lm_eval": ("doc_id", "arguments", "resps"), "conversation": ("messages", "conversations"),
 }  # fmt: skip
 
 

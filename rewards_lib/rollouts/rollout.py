@@ -9,10 +9,12 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rewards_lib.contract import Completion, Json, JsonObject, Payload, Sample, Sentence
+from rewards_lib.contract import Completion, Json, JsonObject, Payload, Sample, Sentence, sentence
+from rewards_lib.payloads.shapes import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ def prompt_key(messages: Json) -> str:
 
 _CUT_FLAGS = ("is_truncated", "truncated")
 _STOP_KEYS = ("finish_reason", "stop_reason", "stop_condition")
+END_KEYS = frozenset(_CUT_FLAGS + _STOP_KEYS)
+"""The keys that ``told_cut`` looks at."""
 _CUT_WORDS = ("length", "max_tokens", "truncated")
 
 
@@ -112,6 +116,27 @@ def told_cut(*places: Mapping[str, Any]) -> bool | None:
             if isinstance(place.get(key), str):
                 return any(word in place[key].lower() for word in _CUT_WORDS)
     return None
+
+
+_WORDS: dict[str, float | None] = {"true": 1.0, "false": 0.0, "": None}
+
+
+def read_reward(value: Any, rules: Mapping[str, float | None] | None = None) -> Recorded:
+    """Read the reward of a file. Tables write numbers as texts; null and NaN are no reward, and no fault.
+
+    Anything else is unscored with the reason, so that it is not taken for a reward that was never given.
+
+    >>> read_reward("0.5").reward, read_reward("True").reward, read_reward(None), str(read_reward([1]).error)
+    (0.5, 1.0, Recorded(reward=None, rules={}, metrics={}, error=''), 'The reward is a list; one number is expected.')
+    """
+    given = _WORDS.get(value.strip().lower(), value) if isinstance(value, str) else value
+    if isinstance(given, str):
+        with suppress(ValueError):
+            given = float(given)
+    reward = finite(given)
+    is_told = reward is not None or given is None or isinstance(given, float)
+    error = "" if is_told else str(sentence("The reward is {kind}; one number is expected.", kind=kind_of(value)))
+    return Recorded(reward, rules or {}, error=error)
 
 
 def finite(value: Any) -> float | None:

@@ -6,6 +6,7 @@ grow with the file, except for a JSON array, which JSON cannot be read in pieces
 
 from __future__ import annotations
 
+import ast
 import csv
 import gzip
 import io
@@ -27,8 +28,18 @@ Row: TypeAlias = tuple[int, JsonObject]
 MAX_LINE_BYTES = 64 * 2**20
 _SHOWN_CHARACTERS = 200
 _PARQUET_ROWS = 256
+_LONGEST_PYTHON = 1_000_000
 _HEAD_BYTES = 512
 """Enough to see a bracket or the names of a table; a compressed file that breaks off later can still be told."""
+_NOT_READ = (
+    (b"\x28\xb5\x2f\xfd", sentence("compressed by zstd")), (b"BZh", sentence("compressed by bzip2")),
+    (b"\xfd7zXZ\x00", sentence("compressed by xz")), (b"\x04\x22\x4d\x18", sentence("compressed by lz4")),
+    (b"\xff\xfe", sentence("UTF-16 text")), (b"\xfe\xff", sentence("UTF-16 text")),
+    (b"ARROW1", sentence("an Arrow file")), (b"\xff\xff\xff\xff", sentence("an Arrow stream")),
+    (b"SQLite format 3", sentence("a database")), (b"\x89HDF", sentence("an HDF5 file")),
+    (b"\x93NUMPY", sentence("an array of numpy")),
+)  # fmt: skip
+_INSTEAD = "Unpack it, or write it as JSONL in UTF-8, or as parquet."
 _DELIMITERS = ",;\t|"
 _BROKEN_OFF = (OSError, EOFError, zlib.error)
 """What reading a compressed file raises when it ends too early or is damaged."""
@@ -63,7 +74,9 @@ def read_rows(path: Path) -> Iterator[Row | BadRow]:
 
 
 def kind_of_file(path: Path) -> str:
-    """Tell what a file is by how it begins: ``parquet``, ``json`` (an array), ``jsonl`` or ``csv``."""
+    """Tell what a file is by how it begins: ``parquet``, ``json`` (an array, or objects over many lines), ``jsonl`` or
+    ``csv``. Raises InputError for what is none of them.
+    """
     try:
         with path.open("rb") as file:
             if file.read(4) == b"PAR1":
@@ -78,9 +91,12 @@ def kind_of_file(path: Path) -> str:
             where=path.name,
             remedy="Write it as JSONL where it comes from.",
         )
+    for magic, what in _NOT_READ:
+        if head.startswith(magic):
+            raise InputError("The file is {what}, which is not read.", where=path.name, what=what, remedy=_INSTEAD)
     if not head:
         raise InputError("The file is empty.", where=path.name, remedy="One rollout a line is expected.")
-    if head[:1] == b"[":
+    if head[:1] == b"[" or head.split(b"\n", 1)[0].strip() == b"{":
         return "json"
     return "jsonl" if head[:1] == b"{" or not _looks_like_csv(head) else "csv"
 
@@ -156,7 +172,8 @@ def _start(text: str) -> str:
 def _array_rows(stream: IO[bytes], path: Path) -> Iterator[Row | BadRow]:
     data = stream.read()
     try:
-        values = _DECODER.decode(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig").strip()
+        values = _DECODER.decode(text) if text[:1] == "[" else _objects(text)
     except (ValueError, RecursionError):
         values = read_json(data, name=path.name)
     if not isinstance(values, list):
@@ -166,6 +183,17 @@ def _array_rows(stream: IO[bytes], path: Path) -> Iterator[Row | BadRow]:
             yield number, value
         else:
             yield BadRow(number, sentence("The entry is no object."), _start(json.dumps(value)))
+
+
+def _objects(text: str) -> list[Any]:
+    """Objects one after the other, each over as many lines as it likes. Raises ValueError."""
+    found, place = [], 0
+    while place < len(text):
+        value, place = _DECODER.raw_decode(text, place)
+        found.append(value)
+        while place < len(text) and text[place] in " \t\r\n,":
+            place += 1
+    return found
 
 
 # --- CSV -----------------------------------------------------------------------------------------------------------
@@ -207,13 +235,24 @@ def _chained(head: str, rest: Iterator[str]) -> Iterator[str]:
 
 
 def _cell(cell: str) -> Any:
-    """Cells that are JSON objects or lists are read as such; everything else stays the text it is."""
+    """Cells that are JSON objects or lists, or messages in Python's quotes, are read as such; all else stays text."""
     if cell[:1] in ("{", "["):
         try:
             return _DECODER.decode(cell)
         except (ValueError, RecursionError):
-            return cell
+            return _python_messages(cell)
     return cell
+
+
+def _python_messages(cell: str) -> Any:
+    """Messages as pandas writes them into a CSV, in Python's quotes; any other text stays what it is."""
+    if not cell.startswith(("[{'", "{'")) or len(cell) > _LONGEST_PYTHON:
+        return cell
+    try:
+        value = ast.literal_eval(cell)
+        return json.loads(json.dumps(value))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return cell
 
 
 # --- parquet -------------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def _read_row(row: Any, number: int) -> list[Trajectory]:
     from rewards_lib.rollouts import FORMATS  # here: it brings along all that scores rollouts
 
     form = next((form for form in FORMATS.values() if form.matches(fields)), None)
-    if form is not None and form.name not in ("ark_dataset", "columns"):
+    if form is not None and form.name not in ("ark_dataset", "columns", "conversation"):
         return [_of_rollout(rollout) for rollout in form.read(fields, number)]
     return [_of_conversation(fields, number)]
 

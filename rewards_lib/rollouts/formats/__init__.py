@@ -15,8 +15,10 @@ from rewards_lib.rollouts.formats import (
     atropos,
     canonical,
     columns,
+    conversation,
     evaluation_row,
     gsm8k,
+    lm_eval,
     nemo_gym,
     samples_per_row,
     scored,
@@ -52,6 +54,8 @@ FORMATS: dict[str, RolloutFormat] = {
         RolloutFormat(
             "evaluation_row", evaluation_row.matches, evaluation_row.read, str(sentence("input_metadata.row_id"))
         ),
+        RolloutFormat("conversation", conversation.matches, conversation.read, str(sentence("the same prompt"))),
+        RolloutFormat("lm_eval", lm_eval.matches, lm_eval.read, str(sentence("the document and the filter"))),
         RolloutFormat("atropos", atropos.matches, atropos.read, str(sentence("the row"))),
         RolloutFormat("ark_dataset", ark_dataset.matches, ark_dataset.read, str(sentence("the row"))),
         RolloutFormat("trl", trl.matches, trl.read, str(sentence("the same prompt and step"))),

@@ -8,13 +8,15 @@ from __future__ import annotations
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.payloads.shapes import read_completions, read_sample
+from rewards_lib.rollouts.formats import samples_per_row
 from rewards_lib.rollouts.rollout import Recorded, Rollout, finite
 
 
 def matches(row: JsonObject) -> bool:
     """Messages, or a sample with completions, also in an envelope."""
     body = _body(row)
-    return "messages" in body or {"sample", "completions"} <= body.keys()
+    is_row = "messages" in body and ("completions" in body or not samples_per_row.matches(body))
+    return is_row or {"sample", "completions"} <= body.keys()
 
 
 def read(row: JsonObject, line: int) -> list[Rollout]:

@@ -7,7 +7,7 @@ from typing import Any
 from rewards_lib.contract import Json, JsonObject, messages_of
 from rewards_lib.errors import InputError
 from rewards_lib.payloads.shapes import kind_of, read_completion, read_sample
-from rewards_lib.rollouts.rollout import Recorded, Rollout, finite, prompt_key
+from rewards_lib.rollouts.rollout import Recorded, Rollout, finite, prompt_key, read_reward
 
 _PLAIN = {"id", "group", "sample", "completion", "line"}
 """Most lines hold nothing else; they need no further look."""
@@ -37,10 +37,16 @@ def read(row: JsonObject, line: int) -> list[Rollout]:
             group=group,
             sample=sample,
             completion=with_token_ids(completion, row),
-            recorded=Recorded(finite(row["reward"])) if "reward" in row else None,
+            recorded=_recorded(row),
             meta={key: value for key, value in row.items() if key not in _KNOWN} | told,
         )
     ]
+
+
+def _recorded(row: JsonObject) -> Recorded | None:
+    given = row["rewards"] if isinstance(row.get("rewards"), dict) else {}
+    rules = {str(name): finite(value) for name, value in given.items()}
+    return read_reward(row.get("reward"), rules) if "reward" in row or rules else None
 
 
 def checked_sample(value: Any) -> JsonObject:

@@ -11,17 +11,28 @@ from typing import Any
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.payloads.shapes import read_completion
-from rewards_lib.rollouts.formats.trl import as_prompt
-from rewards_lib.rollouts.rollout import Recorded, Rollout, finite, prompt_key
+from rewards_lib.rollouts.formats.prompts import as_prompt
+from rewards_lib.rollouts.rollout import END_KEYS, Rollout, prompt_key, read_reward
 
 _NAMES: dict[str, tuple[str, ...]] = {
-    "prompt": ("prompt", "question", "problem", "query", "instruction", "input", "messages"),
-    "completion": ("completion", "response", "output", "generation", "solution_str", "generated_text", "text"),
+    "prompt": ("prompt", "question", "problem", "query", "instruction", "input", "input_prompt", "messages"),
+    "completion": (
+        "completion",
+        "response",
+        "output",
+        "generation",
+        "solution_str",
+        "generated_text",
+        "output_response",
+        "text",
+    ),
     "answer": ("answer", "ground_truth", "expected_answer", "target", "label", "gold", "gts", "solution"),
     "group": ("group", "group_id", "prompt_id", "question_id", "example_id", "problem_id"),
     "id": ("id", "rollout_id", "completion_id", "uid"),
-    "reward": ("reward", "score", "is_correct"),
+    "reward": ("reward", "score", "is_correct", "correct"),
 }
+
+_NESTED = ("reward_model", "reward_spec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +47,51 @@ class ColumnMap:
     reward: str | None = None
 
 
-def guess_columns(row: JsonObject) -> ColumnMap | None:
-    """Find the columns by their names, upper and lower case alike; None when prompt or completion is not among them."""
+def guess_part(row: JsonObject, part: str) -> str | None:
+    """Find the column of one part by its names, upper and lower case alike.
+
+    A label that is true or false says what a completion is worth (KTO's): it is no ground truth.
+    """
     by_name = {str(key).lower(): str(key) for key in row}
-    found = {part: next((by_name[n] for n in names if n in by_name), None) for part, names in _NAMES.items()}
+    names = [by_name[name] for name in _NAMES[part] if name in by_name]
+    label = by_name.get("label")
+    if label is not None and isinstance(row[label], bool):
+        names = [name for name in names if name != label] + ([label] if part == "reward" else [])
+    return names[0] if names else None
+
+
+def ground_truth(row: JsonObject, column: str | None) -> Any:
+    """The ground truth of a row: of its column, else where verl and SkyRL nest it; None when it holds none."""
+    if column is not None:
+        return None if row.get(column) == "" else row.get(column)
+    extras = row.get("env_extras")
+    for place in (row, extras if isinstance(extras, dict) else {}):
+        for name in _NESTED:
+            if isinstance(place.get(name), dict) and place[name].get("ground_truth") is not None:
+                return place[name]["ground_truth"]
+    return None
+
+
+def guess_columns(row: JsonObject) -> ColumnMap | None:
+    """Find the columns by their names.
+
+    None when prompt or completion is not among them, or when a second column could hold the rest of the prompt
+    (Alpaca's ``instruction`` and ``input``) or another completion: then they are to be named by hand.
+    """
+    found = {part: guess_part(row, part) for part in _NAMES}
     prompt, completion = found.pop("prompt"), found.pop("completion")
-    return None if prompt is None or completion is None else ColumnMap(prompt, completion, **found)
+    if prompt is None or completion is None or rivals(row):
+        return None
+    return ColumnMap(prompt, completion, **found)
+
+
+def rivals(row: JsonObject) -> list[str]:
+    """Columns of which no name says which one is meant; empty where the names are plain."""
+    filled = {str(key).lower(): str(key) for key, value in row.items() if value not in (None, "", [])}
+    written = [filled[name] for name in _NAMES["completion"][:-1] if name in filled]
+    halves = [filled[name] for name in ("instruction", "input") if name in filled]
+    is_split = len(halves) == 2 and not filled.keys() & {"prompt", "question", "problem", "query"}
+    return written if len(written) > 1 else halves if is_split else []
 
 
 def matches(row: JsonObject) -> bool:
@@ -64,9 +114,10 @@ def read_mapped(row: JsonObject, line: int, columns: ColumnMap) -> list[Rollout]
             raise InputError("The column {name} is missing.", name=name)
     prompt = as_prompt(row[columns.prompt])
     used = {columns.prompt, columns.completion, columns.answer, columns.group, columns.id, columns.reward}
-    extra: JsonObject = {key: value for key, value in row.items() if key not in used}
-    if columns.answer and row.get(columns.answer) not in (None, ""):
-        extra["answer"] = row[columns.answer]
+    extra: JsonObject = {key: value for key, value in row.items() if key not in used | END_KEYS}
+    answer = ground_truth(row, columns.answer)
+    if answer is not None:
+        extra["answer"] = answer
     group = row.get(columns.group) if columns.group else None
     own_id = row.get(columns.id) if columns.id else None
     return [
@@ -76,18 +127,7 @@ def read_mapped(row: JsonObject, line: int, columns: ColumnMap) -> list[Rollout]
             group=prompt_key(prompt) if group in (None, "") else str(group),
             sample={"messages": prompt, "extra": extra, "tools": []},
             completion=read_completion(row[columns.completion], columns.completion),
-            recorded=Recorded(_number(row.get(columns.reward))) if columns.reward else None,
+            recorded=read_reward(row.get(columns.reward)) if columns.reward else None,
+            meta={key: row[key] for key in sorted(END_KEYS & row.keys() - used)},
         )
     ]
-
-
-def _number(value: Any) -> float | None:
-    """Cells of a CSV are texts; an empty cell is no reward."""
-    if isinstance(value, str):
-        if value.strip().lower() in ("true", "false"):
-            return 1.0 if value.strip().lower() == "true" else 0.0
-        try:
-            return finite(float(value))
-        except ValueError:
-            return None
-    return finite(value)

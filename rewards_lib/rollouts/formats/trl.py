@@ -6,11 +6,10 @@ of the reward functions: without a ``reward`` column the total is their plain su
 
 from __future__ import annotations
 
-from typing import Any
-
 from rewards_lib.contract import Json, JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.payloads.shapes import read_completion
+from rewards_lib.rollouts.formats.prompts import as_prompt
 from rewards_lib.rollouts.rollout import Recorded, Rollout, finite, prompt_key
 
 _COLUMNS = {"step", "prompt", "completion", "advantage", "reward"}
@@ -40,15 +39,6 @@ def read(row: JsonObject, line: int) -> list[Rollout]:
             meta={"step": row["step"], "advantage": finite(row.get("advantage"))},
         )
     ]
-
-
-def as_prompt(value: Any) -> list[JsonObject]:
-    """Read a prompt: messages as they are, a text as one message of the user. Raises InputError for anything else."""
-    if isinstance(value, str):
-        return [{"role": "user", "content": value}]
-    if isinstance(value, list) and all(isinstance(message, dict) for message in value):
-        return value
-    raise InputError("prompt is neither a text nor a list of messages.")
 
 
 def _total(row: JsonObject, rules: dict[str, float | None]) -> float | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
-from rewards_lib.rollouts.formats.trl import as_prompt
+from rewards_lib.rollouts.formats.prompts import as_prompt
 from rewards_lib.rollouts.rollout import Recorded, Rollout, finite
 
 _FIELDS = {"id", "example_id", "prompt", "completion", "reward", "answer", "task", "info", "metrics", "error"}

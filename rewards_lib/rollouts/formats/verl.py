@@ -6,9 +6,11 @@ that prompt and completion stay texts here.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
-from rewards_lib.rollouts.rollout import Recorded, Rollout, finite, prompt_key
+from rewards_lib.rollouts.rollout import Rollout, finite, prompt_key, read_reward
 
 _FIELDS = {"input", "output", "score", "step", "gts", "reward", "request_id"}
 
@@ -36,8 +38,8 @@ def read(row: JsonObject, line: int) -> list[Rollout]:
             group=prompt_key(given) + (f"@{step}" if step is not None else ""),
             sample={"messages": [{"role": "user", "content": given}], "extra": extra, "tools": []},
             completion=written,
-            recorded=Recorded(
-                finite(row["score"]), metrics={key: value for key, value in numbers.items() if value is not None}
+            recorded=replace(
+                read_reward(row["score"]), metrics={key: value for key, value in numbers.items() if value is not None}
             ),
             meta={} if step is None else {"step": step},
         )

@@ -1,11 +1,13 @@
 """Each neighbour's shape: recognised by its keys, with its groups, rewards and ground truth where they belong."""
 
+import csv
 import json
 
 import pytest
 
 from rewards_lib.contract import Completion
-from rewards_lib.rollouts import BadRow, open_rollouts
+from rewards_lib.errors import InputError
+from rewards_lib.rollouts import BadRow, Rollout, open_rollouts
 
 USER = {"role": "user", "content": "1+1?"}
 NEMO = {
@@ -57,6 +59,13 @@ ARK = {"messages": [USER], "extra": {"answer": "2"}, "completions": ["2", {"mess
 SCORED = {"id": "a", "group": "g", "reward": 1.1, "rules": {"x": 1.0, "y": None}, "status": "success"}
 TABLE = {"question": "1+1?", "response": "2", "answer": "2", "score": 1}
 
+LM_EVAL = {
+    "doc_id": 5, "doc": {"question": "1+1?", "answer": "so 2\n#### 2"}, "target": "2", "resps": [["It is 2"]],
+    "arguments": {"gen_args_0": {"arg_0": "Q: 1+1?", "arg_1": {"until": ["\n"]}}}, "filtered_resps": ["2"],
+    "filter": "strict-match", "metrics": ["exact_match"], "doc_hash": "h", "exact_match": 1.0,
+}  # fmt: skip
+TALK = {"messages": [USER, {"role": "assistant", "content": "2"}], "reward": 1.0, "ground_truth": "2"}
+
 CASES = {
     "nemo_gym": (NEMO, ["\\boxed{2}"], [1.0]),
     "evaluation_row": (EVALUATION, ["2"], [1.0]),
@@ -67,6 +76,8 @@ CASES = {
     "gsm8k": (GSM8K, ["A: 2", "A: 3"], [1.0, 0.0]),
     "atropos": (ATROPOS, ["2", "3"], [1.0, 0.0]),
     "columns": (TABLE, ["2"], [1.0]),
+    "lm_eval": (LM_EVAL, ["It is 2"], [1.0]),
+    "conversation": (TALK, ["2"], [1.0]),
 }
 
 
@@ -187,3 +198,161 @@ def test_a_trace_with_a_parent_that_is_not_there_is_a_bad_row(write):
     circle = [{"parent": 1, "message": USER}, {"parent": 0, "message": USER}]
     found = list(open_rollouts(write([TRACE, TRACE, TRACE | {"nodes": nodes}, TRACE | {"nodes": circle}])))
     assert [isinstance(one, BadRow) for one in found] == [False, False, True, True]
+
+
+# --- quirks of real files ------------------------------------------------------------------------------------------
+
+
+def one(write, row):
+    name, found = read(write([json.dumps(row)]))
+    assert isinstance(found[0], Rollout), found
+    return name, found
+
+
+def problem(write, row):
+    """Why a file of this row is refused, or its only row kept apart."""
+    try:
+        return str(next(iter(open_rollouts(write([json.dumps(row)])))).problem)
+    except InputError as error:
+        return str(error.message)
+
+
+def test_older_samples_of_lm_eval_list_their_arguments_and_name_filters_in_metrics(write):
+    row = {"doc_id": 0, "doc": {}, "target": "968", "arguments": [["Question 0"]], "resps": [["so 968"]]}
+    name, [found] = one(write, row | {"exact_match,none": 0.0, "other,none": 1.0})
+    assert (name, found.sample["messages"][0]["content"], found.recorded.reward) == ("lm_eval", "Question 0", 0.0)
+
+
+def test_choices_judged_by_likelihood_are_no_rollouts(write):
+    row = {"doc_id": 0, "doc": {}, "target": 1, "arguments": [["Q", "A"], ["Q", "B"]], "acc": 1.0}
+    assert "likelihood" in problem(write, row | {"resps": [[[-3.0, False]], [[-1.0, True]]]})
+
+
+def test_two_filters_over_one_answer_are_two_groups(write):
+    _, found = read(write([LM_EVAL, LM_EVAL | {"filter": "flexible-extract"}]))
+    assert len({one.group for one in found}) == 2
+
+
+def test_a_conversation_of_sharegpt_is_read_and_an_unknown_speaker_is_kept_apart(write):
+    talk = [{"from": "system", "value": "s"}, {"from": "human", "value": "1+1?"}, {"from": "gpt", "value": "2"}]
+    name, [found] = one(write, {"id": "a_0", "conversations": talk})
+    assert (name, found.id, found.text, found.recorded) == ("conversation", "a_0", "2", None)
+    assert [message["role"] for message in found.sample["messages"]] == ["system", "user"]
+    good = {"conversations": talk}
+    _, found = read(write([good, {"conversations": [{"from": "narrator", "value": "x"}, *talk]}]))
+    assert "narrator" in str(found[1].problem)
+
+
+def test_a_conversation_keeps_tools_between_the_question_and_the_last_word(write):
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "add"}}]}
+    talk = [USER, call, {"role": "tool", "content": "2"}, {"role": "assistant", "content": "It is 2"}]
+    _, [found] = one(write, {"messages": talk})
+    assert [message["role"] for message in found.completion["messages"]] == ["assistant", "tool", "assistant"]
+
+
+def test_prompts_that_end_with_the_user_are_no_conversation(write):
+    assert "without completions" in problem(write, {"messages": [USER], "extra": {"answer": "2"}})
+
+
+def test_several_samples_may_stand_beside_messages_and_come_as_a_samplers_entries(write):
+    for entries in (
+        ["2", "3"],
+        [{"text": "2", "finish_reason": "stop"}, {"text": "3", "finish_reason": "length"}],
+        [{"index": 0, "message": {"role": "assistant", "content": "2"}}, {"index": 1, "message": {"content": "3"}}],
+    ):
+        for key in ("messages", "prompt"):
+            name, found = one(write, {key: [USER], "responses": entries, "rewards": [1.0, 0.0], "answer": "2"})
+            assert (name, [item.text for item in found]) == ("samples_per_row", ["2", "3"])
+            assert [item.recorded.reward for item in found] == [1.0, 0.0]
+
+
+def test_scores_that_do_not_fit_their_samples_are_told(write):
+    row = {"prompt": "1+1?", "responses": ["2", "3"], "rewards": [1.0]}
+    assert problem(write, row) == "rewards has 1 entries for 2 completions."
+
+
+@pytest.mark.parametrize(
+    ("row", "names"),
+    [
+        ({"prompt": "p", "response": "a", "output": "b"}, "response, output"),
+        ({"instruction": "Add", "input": "1 and 1", "output": "2"}, "instruction, input"),
+    ],
+)
+def test_columns_that_could_both_be_meant_are_asked_for(write, row, names):
+    assert problem(write, row) == f"Several columns could be meant: {names}."
+
+
+def test_an_empty_rival_leaves_no_doubt(write):
+    _, [found] = one(write, {"instruction": "Add", "input": "", "output": "2"})
+    assert found.sample["messages"][0]["content"] == "Add"
+
+
+def test_preference_pairs_are_no_rollouts(write):
+    assert "no known format" in problem(write, {"prompt": "p", "chosen": "a", "rejected": "b"})
+
+
+def test_a_label_that_is_true_or_false_is_a_reward_and_no_ground_truth(write):
+    _, [found] = one(write, {"prompt": "p", "completion": "c", "label": False})
+    assert (found.recorded.reward, "answer" in found.sample["extra"]) == (0.0, False)
+
+
+def test_messages_that_a_table_holds_as_text_are_messages(write, tmp_path):
+    talk = [{"role": "system", "content": "s"}, USER]
+    _, [found] = one(write, {"prompt": json.dumps(talk), "completion": "2"})
+    assert found.sample["messages"] == talk
+    path = tmp_path / "pandas.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["prompt", "completion"], [str(talk), "it's {'a'"]])
+    [found] = list(open_rollouts(path))
+    assert (found.sample["messages"], found.completion) == (talk, "it's {'a'")
+
+
+@pytest.mark.parametrize("reward", [[0.0, 1.0], {"score": 1.0}, "good", 10**400])
+def test_a_reward_that_is_no_number_is_unscored_with_the_reason(write, reward):
+    for row in (TABLE | {"score": reward}, VERL | {"score": reward}, TALK | {"reward": reward}):
+        _, [found] = one(write, row)
+        assert found.recorded.reward is None
+        assert "one number is expected" in found.recorded.error
+
+
+def test_rewards_by_name_on_our_own_line_are_kept(write):
+    _, [found] = one(write, {"sample": {"messages": [USER]}, "completion": "2", "rewards": {"a": 1.0, "b": None}})
+    assert (found.recorded.reward, found.recorded.rules) == (None, {"a": 1.0, "b": None})
+
+
+def test_objects_over_many_lines_are_read_one_after_the_other(tmp_path):
+    path = tmp_path / "pretty.json"
+    path.write_text("\n".join(json.dumps(VERL | {"step": step}, indent=2) for step in (1, 2)))
+    assert [found.meta["step"] for found in open_rollouts(path)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("head", "what"),
+    [(b"\x28\xb5\x2f\xfd0", "zstd"), (b"BZh9", "bzip2"), ('{"a": 1}'.encode("utf-16"), "UTF-16"), (b"ARROW1", "Arrow")],
+)
+def test_what_is_no_text_is_named(tmp_path, head, what):
+    path = tmp_path / "rollouts.jsonl"
+    path.write_bytes(head)
+    with pytest.raises(InputError, match=what):
+        open_rollouts(path)
+
+
+def test_a_dump_of_skyrl_is_read_by_its_columns(write):
+    row = {
+        "input_prompt": "1+1?", "output_response": "2", "score": 1.0, "stop_reason": "stop", "env_class": "gsm8k",
+        "env_extras": {"reward_spec": {"ground_truth": "2"}},
+    }  # fmt: skip
+    name, [found] = one(write, row)
+    assert (name, found.text, found.recorded.reward) == ("columns", "2", 1.0)
+    assert found.sample["extra"]["answer"] == "2"
+    assert found.meta == {"stop_reason": "stop"}
+
+
+def test_what_verl_generates_from_a_training_set_keeps_its_ground_truth(write):
+    row = {"data_source": "d", "prompt": [USER], "reward_model": {"style": "rule", "ground_truth": "2"}}
+    name, found = one(write, row | {"responses": ["2", "3"]})
+    assert (name, [item.sample["extra"]["answer"] for item in found]) == ("samples_per_row", ["2", "2"])
+
+
+def test_a_dump_of_nemo_rl_holds_no_prompt_and_is_asked_for(write):
+    assert "no known format" in problem(write, {"content": ["all"], "rewards": [1.0], "input_lengths": [3], "idx": 0})
