@@ -128,7 +128,7 @@ PACKAGES: dict[str, set[str]] = {
     "jsonschema": {"presets"},
     "pandas": {"training_metrics"},
     "numpy": {"training_metrics", "rollouts", "agentic"},
-    "pyarrow": {"rollouts"},
+    "pyarrow": {"rollouts", "training_metrics"},
     "ray": {"rollouts"},
     "tokenizers": {"agentic"},
     "tsdownsample": {"training_metrics"},

@@ -1,6 +1,6 @@
 """Exports of training runs in; series, families, what was mended and what is wrong with the run out.
 
-Invariant: importing this package is cheap; pandas is loaded when the first file is read.
+Invariant: importing this package is cheap; what reads a file is loaded when the first one is read.
 """
 
 from rewards_lib.training_metrics.diagnostics import (

@@ -14,9 +14,10 @@ from typing import Any, BinaryIO
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
+from rewards_lib.training_metrics import plain_rows
 from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.csv_header import QUOTED, Header, name_list, read_header
-from rewards_lib.training_metrics.number_columns import NumberColumns
+from rewards_lib.training_metrics.number_columns import SPARE_ROOM, NumberColumns
 from rewards_lib.training_metrics.sniffing import CHUNK_BYTES, HEAD_BYTES, TextSource
 
 TAIL_BYTES = 262_144
@@ -24,8 +25,6 @@ PART_CELLS, LEAST_PART_ROWS = 250_000, 2500
 """How much is read at once: parts of fewer rows cost time, of more cells memory."""
 SPARE = "\0spare"
 """A column beyond those of the header, in which a row that is too long is seen."""
-SPARE_ROOM = 1.25
-"""Rows are reckoned from the bytes of the first part; room that is not used costs no memory."""
 LONGEST_CELL = 2**31 - 1
 """What csv may read in one cell: its own limit would refuse a whole file for one long text."""
 FEWEST_ROWS, MOST_OVERLONG = 20, 0.01
@@ -64,23 +63,18 @@ class Table:
 
 
 def read_table(source: TextSource, wanted: Callable[[str], bool] | None = None) -> Table:
-    """Read a delimited file through pandas' C engine, which never guesses a column's type from its first rows.
+    """Read a delimited file through pandas' C engine, in a fresh process its plain numbers through pyarrow.
 
-    With ``wanted``, only the columns whose names it accepts are held: a quarter of the time and of the memory.
+    Neither guesses a column's type from its first rows. With ``wanted``, only the columns whose names it accepts are
+    held: a quarter of the time and of the memory.
     Of a long file, up to one row in a hundred may be longer than the header and is left out with a note. Raises
     InputError, with the line, for such a row otherwise; and when there is no delimiter or no row.
     """
     header = read_header(source)
-    first = next(_records(source, header), None)
-    if first is None:
-        raise _no_rows(source, header)
     with source.open(header.end) as stream:
         decimal_comma = header.delimiter == ";" and _uses_decimal_commas(stream.read(HEAD_BYTES))
     held = [name for name in header.names if wanted is None or wanted(name)]
     try:
-        # pandas takes the width of the first row for that of all, and would pass over what lies beyond it in silence
-        if len(first[1]) > len(header.names) + 1 or "".join(first[1][len(header.names) :]).strip():
-            raise _OverlongRowError
         table = _parse(source, header, decimal_comma, held)
     except _OverlongRowError:
         table = _parse_without_overlong(source, header, decimal_comma, held)
@@ -95,10 +89,13 @@ def _uses_decimal_commas(head: bytes) -> bool:
     return bool(_DECIMAL_COMMA.search(head)) and not _POINT_NUMBER.search(head)
 
 
-def _records(source: TextSource, header: Header) -> Iterator[tuple[int, list[str]]]:
-    """The rows as lists of cells with the line each begins on, blank lines left out; slow, for a closer look."""
+def _records(source: TextSource, header: Header, begin: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """The rows as lists of cells with the line each begins on, blank lines left out; slow, for a closer look.
+
+    With ``begin``, those from that byte on, and lines are counted from there.
+    """
     csv.field_size_limit(LONGEST_CELL)
-    with source.open(header.end) as stream:
+    with source.open(header.end if begin is None else begin) as stream:
         text = io.TextIOWrapper(stream, "utf-8", newline="")
         reader = csv.reader(text, delimiter=header.delimiter, skipinitialspace=_spaces_before_quotes(source, header))
         before = 0
@@ -129,22 +126,17 @@ class _OverlongRowError(Exception):
 
 def _parse(source: TextSource, header: Header, decimal_comma: bool, held: list[str]) -> Table:
     """The rows under the header's names, with notes on rows that were left out."""
-    last, columns = _LastRow.of(source, header), None
-    options = _options(source, header, decimal_comma)
-    if len(held) < len(header.names) and _surplus_cells(source, header, 0, last) is not None:
-        with source.open(header.end) as stream:
-            columns = _read_parts(stream, held, options | {"names": list(header.names), "usecols": held})
-        # pandas passes over what lies beyond the columns it was asked for: every row must be known to be whole
-        columns = columns if _surplus_cells(source, header, columns.rows, last) == 0 else None
-    if columns is None:
-        with source.open(header.end) as stream:
-            rows: BinaryIO = io.BytesIO(stream.read(last.start - header.end)) if last.open_quote else stream
-            columns = _parse_rows(source, header, held, rows, options)
+    last, columns = _LastRow.of(source, header), NumberColumns(held, decimal_comma=decimal_comma)
+    begin, end = header.end, last.start if last.open_quote or last.short else last.end
+    if plain_rows.is_quicker():
+        begin = plain_rows.read_plain_rows(source, header, columns, end, decimal_comma=decimal_comma)
+    missing = 0
+    if begin < end:
+        missing = _read_closely(source, header, begin, columns, last)
     notes = []
     if last.open_quote:
         notes.append(sentence("The last row was left out: it ends inside quotation marks, so the file was cut there."))
     elif last.short and columns.rows:
-        columns.drop_last_row()
         notes.append(
             sentence(
                 "The last row was left out: it has {cells} of {columns} cells, so the file was still being written.",
@@ -152,10 +144,8 @@ def _parse(source: TextSource, header: Header, decimal_comma: bool, held: list[s
                 columns=header.width,
             )
         )
-    if columns.rows and columns.has_gap_at_end:
-        missing = -(_surplus_cells(source, header, columns.rows + last.short, last) or 0)
-        if missing > 0:
-            notes.append(sentence("Cells missing at the ends of rows: {count}; they count as gaps.", count=missing))
+    if missing > 0:
+        notes.append(sentence("Cells missing at the ends of rows: {count}; they count as gaps.", count=missing))
     return Table(header, columns.numbers(), columns.rows, decimal_comma, source, tuple(notes))
 
 
@@ -185,6 +175,37 @@ def _parse_without_overlong(source: TextSource, header: Header, decimal_comma: b
     return replace(table, header=header, source=source, notes=tuple(notes), left_out=left_out)
 
 
+def _read_closely(source: TextSource, header: Header, begin: int, columns: NumberColumns, last: _LastRow) -> int:
+    """Add the rows from the byte ``begin`` on, whatever they hold; give how many cells are missing at their ends.
+
+    A last row that was cut is left out.
+    """
+    first = next(_records(source, header, begin), None)
+    if first is None:
+        return 0
+    # pandas takes the width of the first row for that of all, and would pass over what lies beyond it in silence
+    if len(first[1]) > len(header.names) + 1 or "".join(first[1][len(header.names) :]).strip():
+        raise _OverlongRowError
+    options, before = _options(source, header, columns.decimal_comma), columns.rows
+    some = len(columns.names) < len(header.names) and _surplus_cells(source, header, begin, 0, last) is not None
+    if some:
+        with source.open(begin) as stream:
+            _read_parts(stream, columns, options | {"names": list(header.names), "usecols": columns.names})
+        # pandas passes over what lies beyond the columns it was asked for: every row must be known to be whole
+        some = _surplus_cells(source, header, begin, columns.rows - before, last) == 0
+    if not some:
+        columns.drop_rows(before)
+        with source.open(begin) as stream:
+            rows: BinaryIO = io.BytesIO(stream.read(last.start - begin)) if last.open_quote else stream
+            _parse_rows(source, header, rows, columns, options)
+    missing = 0
+    if columns.has_gap_at_end:
+        missing = -(_surplus_cells(source, header, begin, columns.rows - before, last) or 0)
+    if last.short and columns.rows > before:
+        columns.drop_rows(columns.rows - 1)
+    return missing
+
+
 def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[str, Any]:
     return {
         "sep": header.delimiter,
@@ -201,14 +222,15 @@ def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[st
 
 
 def _parse_rows(
-    source: TextSource, header: Header, held: list[str], rows: BinaryIO, options: dict[str, Any]
-) -> NumberColumns:
+    source: TextSource, header: Header, rows: BinaryIO, columns: NumberColumns, options: dict[str, Any]
+) -> None:
     import pandas as pd
 
     try:
-        return _read_parts(rows, held, options | {"names": [*header.names, SPARE]})
+        _read_parts(rows, columns, options | {"names": [*header.names, SPARE]})
     except pd.errors.EmptyDataError as error:
-        raise _no_rows(source, header) from error
+        if not columns.rows:
+            raise _no_rows(source, header) from error
     except pd.errors.ParserError as error:
         if "Expected" in str(error) and "saw" in str(error):
             raise _OverlongRowError from error
@@ -217,24 +239,22 @@ def _parse_rows(
         raise InputError("The rows cannot be read: {why}.", why=str(error), where=source.name) from error
 
 
-def _read_parts(rows: BinaryIO, held: list[str], options: dict[str, Any]) -> NumberColumns:
+def _read_parts(rows: BinaryIO, columns: NumberColumns, options: dict[str, Any]) -> None:
     """Read the rows a part at a time: pandas holds the text of what it reads at once beside the numbers."""
     import pandas as pd
 
-    begin = rows.tell()
+    begin, before = rows.tell(), columns.rows
     size = rows.seek(0, io.SEEK_END) - begin
     rows.seek(begin)
-    columns: NumberColumns | None = None
     with pd.read_csv(rows, **options) as parts:
         for part in parts:
-            if columns is None:
+            if columns.rows == before:
                 whole = len(part) < options["chunksize"]
                 share = 1.0 if whole else size / max(1, rows.tell() - begin) * SPARE_ROOM
-                columns = NumberColumns(held, int(len(part) * share), decimal_comma=options["decimal"] == ",")
+                columns.reserve(before + int(len(part) * share))
             if SPARE in part and any(str(cell).strip() for cell in part.pop(SPARE).dropna()):
                 raise _OverlongRowError
-            columns.add(part if part.shape[1] == len(held) else part[held])
-    return columns or NumberColumns(held, 0)
+            columns.add(part if part.shape[1] == len(columns.names) else part[columns.names])
 
 
 def _without_empty_columns(table: Table) -> Table:
@@ -255,7 +275,9 @@ class _LastRow:
     """It has fewer cells than the header although the row before it is whole."""
     open_quote: bool
     start: int
-    """Bytes from the beginning of the text."""
+    """Where it begins, in bytes from the beginning of the text."""
+    end: int
+    """Where the text ends, the same."""
 
     @classmethod
     def of(cls, source: TextSource, header: Header) -> _LastRow:
@@ -268,28 +290,28 @@ class _LastRow:
         if len(lines) == 4 or begin > header.end:
             lines = lines[1:]  # what stands before the last lines, or begins somewhere inside a row
         if not lines or not lines[-1]:
-            return cls(0, short=False, open_quote=False, start=size)
+            return cls(0, short=False, open_quote=False, start=size, end=size)
         last, before = lines[-1], next((line for line in lines[-2::-1] if line.strip()), None)
         open_quote = tail.count(b'"') % 2 == 1 and last.count(b'"') % 2 == 1
         cells = _count_cells(last, header.delimiter)
         width_before = header.width if before is None else _count_cells(before, header.delimiter)
         short = not open_quote and last.count(b'"') % 2 == 0 and cells < header.width <= width_before
-        return cls(cells, short, open_quote, begin + tail.rindex(last))
+        return cls(cells, short, open_quote, begin + tail.rindex(last), size)
 
 
 def _count_cells(line: bytes, delimiter: str) -> int:
     return QUOTED.sub("", line.decode("utf-8", "ignore")).count(delimiter) + 1
 
 
-def _surplus_cells(source: TextSource, header: Header, rows: int, last: _LastRow) -> int | None:
-    """How many more cells than the header asks for the rows have together, a short last row not counted.
+def _surplus_cells(source: TextSource, header: Header, begin: int, rows: int, last: _LastRow) -> int | None:
+    """How many more cells than the header asks for the rows from ``begin`` on have, a short last row not counted.
 
     None in a file with quotes, whose delimiters may be text.
     """
     import numpy as np
 
     delimiter, found = ord(header.delimiter), 0
-    with source.open(header.end) as stream:
+    with source.open(begin) as stream:
         while chunk := stream.read(CHUNK_BYTES):
             if b'"' in chunk:
                 return None

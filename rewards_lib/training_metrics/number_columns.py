@@ -22,11 +22,14 @@ from rewards_lib.training_metrics.cells import (
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from rewards_lib.training_metrics.series import Floats
 
 GROWTH = 1.5
+SPARE_ROOM = 1.25
+"""Rows are reckoned from the bytes of the first part; room that is not used costs no memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,13 +46,13 @@ class _TextPart:
 class NumberColumns:
     """Columns that are being read."""
 
-    def __init__(self, names: Sequence[str], capacity: int, *, decimal_comma: bool = False) -> None:
+    def __init__(self, names: Sequence[str], *, decimal_comma: bool = False) -> None:
         import numpy as np
 
         self.names = list(names)
         self.rows = 0
         self.decimal_comma = decimal_comma
-        self._values: Floats = np.empty((len(self.names), capacity))
+        self._values: Floats = np.empty((len(self.names), 0))
         self._parts: dict[str, list[_TextPart]] = {}
         self._gap_at_end = False
 
@@ -58,15 +61,40 @@ class NumberColumns:
         """Whether the last column has a blank cell: rows may be short."""
         return self._gap_at_end
 
+    def reserve(self, rows: int) -> None:
+        """Make room for so many rows in all."""
+        import numpy as np
+
+        if rows > self._values.shape[1]:
+            grown = np.empty((len(self.names), rows))
+            grown[:, : self.rows] = self._values[:, : self.rows]
+            self._values = grown
+
+    def add_plain(self, table: pa.Table) -> bool:
+        """Read the next rows if all of their cells are finite or blank; ``table`` has these columns, in order."""
+        import numpy as np
+
+        begin, end = self.rows, self.rows + table.num_rows
+        self._make_room(end)
+        room, blanks = self._values[:, begin:end], 0
+        for row, column in zip(room, table.columns, strict=True):
+            blanks += column.null_count
+            row[:] = _floats_of(column.combine_chunks())
+        if np.count_nonzero(np.isfinite(room)) + blanks < room.size:
+            return False
+        self.rows = end
+        return True
+
+    def _make_room(self, rows: int) -> None:
+        if rows > self._values.shape[1]:
+            self.reserve(int(rows * GROWTH))
+
     def add(self, frame: pd.DataFrame) -> None:
         """Read the next rows; ``frame`` has these columns, in order."""
         import numpy as np
 
         begin, end = self.rows, self.rows + len(frame)
-        if end > self._values.shape[1]:
-            grown = np.empty((len(self.names), int(end * GROWTH)))
-            grown[:, :begin] = self._values[:, :begin]
-            self._values = grown
+        self._make_room(end)
         plain = np.array([dtype.kind in "iufb" for dtype in frame.dtypes], dtype="bool")
         if plain.all():
             self._values[:, begin:end] = frame.to_numpy(dtype="float64").T
@@ -78,9 +106,9 @@ class NumberColumns:
         self.rows = end
         self._gap_at_end = self._gap_at_end or bool(frame.iloc[:, -1].isna().any())
 
-    def drop_last_row(self) -> None:
-        """Forget the row that was read last."""
-        self.rows -= 1
+    def drop_rows(self, begin: int) -> None:
+        """Forget the rows from this one on."""
+        self.rows = begin
 
     def numbers(self) -> Numbers:
         """What was read; nothing can be added afterwards."""
@@ -113,6 +141,17 @@ class NumberColumns:
         return numbers_of(
             self.names, values, texts=texts, coercions=coercions, comma_columns=commas, nan_rows=nan_rows
         )  # fmt: skip
+
+
+def _floats_of(cells: pa.Array) -> Floats:
+    """Cells with NaN for blanks; pyarrow's own way would load pandas."""
+    import numpy as np
+
+    filled, numbers = cells.buffers()
+    values = np.frombuffer(numbers, "float64", len(cells))
+    if not cells.null_count:
+        return values
+    return np.where(np.unpackbits(np.frombuffer(filled, "uint8"), count=len(cells), bitorder="little"), values, np.nan)
 
 
 def _text_part(column: pd.Series, begin: int) -> _TextPart:

@@ -5,6 +5,7 @@ Invariant: steps rise strictly and values are finite; down-sampling keeps the sm
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ WHOLE_NUMBERS = 2.0**53
 """Below it a float knows its whole number exactly."""
 HUGE = 1e300
 """Beyond it values are divided before they are summed, since their sum may be no float."""
+NEGLIGIBLE = 1e-20
+"""A share of a sum that no digit of it shows."""
 GAP_STEPS = 5
 """A line breaks where the next value is more than this many median steps away."""
 
@@ -81,14 +84,19 @@ def smooth_series(series: Series, weight: float) -> Series:
     >>> smooth_series(Series(np.array([1.0, 2.0]), np.array([1.0, 2.0])), 0.5).values.round(4).tolist()
     [1.0, 1.6667]
     """
-    import pandas as pd
+    import numpy as np
 
     if not 0 <= weight < 1:
         raise InputError("The smoothing weight must be from 0 to below 1, not {weight}.", weight=weight)
     if not weight or len(series) < 2:
         return series
-    means = pd.Series(series.values).ewm(alpha=1 - weight, adjust=True).mean()
-    return Series(series.steps, means.to_numpy())
+    sums, reach, far = series.values * (1 - weight), 1, weight
+    while reach < len(series) and far > NEGLIGIBLE:
+        # a sum over the last `reach` points and one that ends where it begins are the sum over twice as many
+        sums[reach:] += far * sums[:-reach]
+        reach, far = 2 * reach, far * far
+    shares = -np.expm1(np.arange(1, len(series) + 1) * math.log(weight))
+    return Series(series.steps, sums / shares)
 
 
 def means_around(series: Series, steps: Floats, points: int = CENTRED_POINTS) -> Series:

@@ -110,18 +110,17 @@ def robust_deviations(
     Points outside ``among`` are not looked at.
     """
     import numpy as np
-    import pandas as pd
 
     z, medians = np.zeros(len(values)), np.zeros(len(values))
     for begin, end in zip([0, *starts], [*starts, len(values)], strict=True):
         if end - begin <= window:
             continue
         part = values[begin:end]
-        least = pd.Series(part).rolling(window).min().to_numpy()[window - 1 : -1]
+        windows = np.lib.stride_tricks.sliding_window_view(part, window)
+        least = windows[:-1].min(axis=1)
         # for a median of 0 or more: x - median > beyond * 5 % of the median, and the median is no less than the least
         maybe = (part[window:] > (1 + FLOOR_SHARE * beyond) * least) | (least < 0)
         places = np.flatnonzero(maybe if among is None else maybe & among[begin + window : end])
-        windows = np.lib.stride_tricks.sliding_window_view(part, window)
         for chunk in np.array_split(places, len(places) // CHUNK_POINTS + 1):
             history = windows[chunk]
             median = np.median(history, axis=1)
