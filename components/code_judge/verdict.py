@@ -34,17 +34,21 @@ def verdict_panel(judgement: Judgement) -> None:
     st.markdown(_facts(judgement))
     if judgement.message:
         st.markdown(f":material/info: {plain(say(judgement.message))}")
-    if judgement.compilation and judgement.compilation.stderr:
-        st.code(judgement.compilation.stderr[:_SHOWN], language=None, wrap_lines=True)
-    if judgement.outcomes:
+    if judgement.verdict is Verdict.COMPILE_ERROR:  # there is no test to be looked at, only what the compiler said
+        _compiler_words(judgement)
+    elif judgement.outcomes:
         chosen = judgement.outcomes[_chosen(judgement)]
         if chosen.execution is not None:
             _test(chosen, chosen.execution)
-    with st.expander(_("Program that was judged"), key="judged_program", expanded=not judgement.outcomes):
-        if judgement.code:
+    if judgement.code:
+        with st.expander(_("Program that was judged"), key="judged_program"):
             st.code(judgement.code, language=judgement.language, line_numbers=True)
-        else:
-            st.caption(_("None was found."))
+
+
+def _compiler_words(judgement: Judgement) -> None:
+    ran = judgement.compilation or judgement.outcomes[0].execution
+    if ran and ran.stderr:
+        st.code(ran.stderr[:_SHOWN], language=None, wrap_lines=True)
 
 
 def headline(judgement: Judgement) -> str:

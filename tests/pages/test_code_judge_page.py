@@ -87,3 +87,13 @@ def test_the_submission_is_what_the_service_would_be_sent():
     content = from_request(request)
     assert from_request(to_request(content)) == content
     assert submission_of(content).checker is not None
+
+
+def test_a_compile_error_shows_the_compilers_words_and_no_test(open_page):
+    open_page("code_judge")
+    edit(completion="```python\ndef f(:\n```")
+    page = judged(open_page("code_judge"))
+    assert "Compile error" in texts(page)
+    assert any("SyntaxError" in block.value for block in page.code)
+    assert not page.dataframe
+    assert "Expected" not in texts(page)
