@@ -15,16 +15,37 @@ from types import ModuleType
 from typing import Any
 
 from . import dial
-from .guards import PolicyError, check_attribute_name, format_guarded
+from .guards import PolicyError, check_attribute_name, format_guarded, is_own
 
 
 def _patch_argparse(module: Any) -> None:
-    """Arguments are not read from files."""
+    """Arguments are not read from files, and become attributes of a ``Namespace`` only."""
+    parse = module.ArgumentParser.parse_known_args
 
     def refuse(*_given: Any) -> Any:
         raise PolicyError("argparse cannot read arguments from a file: reward code sees no files")
 
+    def parse_into_namespace(self: Any, args: Any = None, namespace: Any = None) -> Any:
+        if namespace is not None and not isinstance(namespace, module.Namespace):
+            raise PolicyError("argparse sets attributes of a Namespace only")
+        return parse(self, args, namespace)
+
     module.ArgumentParser._read_args_from_files = refuse
+    module.ArgumentParser.parse_known_args = parse_into_namespace
+
+
+def _patch_ast(module: Any) -> None:
+    """Fields are those of syntax nodes; anything could call ``__globals__`` a field of its own."""
+    read = module.iter_fields
+
+    def read_node(node: Any) -> Any:
+        if not isinstance(node, module.AST):
+            raise PolicyError("only syntax nodes have fields")
+        for name in node._fields:
+            check_attribute_name(name)
+        return read(node)
+
+    module.iter_fields = read_node
 
 
 def _patch_logging(module: Any) -> None:
@@ -79,16 +100,16 @@ def _patch_element_tree(module: Any) -> None:
 
 
 def _patch_copy(module: Any) -> None:
-    """A copy fills in an object of the original's class only.
+    """A copy of an object of the author's fills in an object of the same class only.
 
-    ``__new__`` of an own class may give back anything, a library class too; its attributes are not the author's to set.
+    Its ``__new__`` may give back anything, a library class too; those attributes are not the author's to set.
     """
     rebuild = module._reconstruct
 
     def rebuild_alike(x: Any, memo: Any, func: Any, args: Any, *state: Any, **options: Any) -> Any:
         def build(*given: Any) -> Any:
             made = func(*given)
-            if type(made) is not type(x):
+            if is_own(x) and type(made) is not type(x):
                 raise PolicyError(f"copying {type(x).__name__} objects gives another kind of object")
             return made
 
@@ -98,9 +119,9 @@ def _patch_copy(module: Any) -> None:
 
 
 def _patch_dataclasses(module: Any) -> None:
-    """A data class is built from text; the names in it are identifiers, and none is an internal's.
+    """A data class is built from text; the names in it are identifiers.
 
-    A TypedDict in its functional form has fields of any spelling.
+    A TypedDict in its functional form has fields of any spelling, and may belong to any module.
     """
     import inspect
 
@@ -108,8 +129,7 @@ def _patch_dataclasses(module: Any) -> None:
 
     def process_named(kind: Any, *options: Any) -> Any:
         for name in inspect.get_annotations(kind):
-            check_attribute_name(name)
-            if not name.isidentifier():
+            if type(name) is not str or not name.isidentifier():
                 raise PolicyError(f"a data class cannot have a field called {name!r}")
         return process(kind, *options)
 
@@ -119,6 +139,7 @@ def _patch_dataclasses(module: Any) -> None:
 PATCHES: dict[str, Callable[[Any], None]] = {
     "aiohappyeyeballs": dial.patch_aiohappyeyeballs,
     "argparse": _patch_argparse,
+    "ast": _patch_ast,
     "asyncio.base_events": dial.patch_asyncio,
     "contextlib": _patch_contextlib,
     "copy": _patch_copy,

@@ -243,6 +243,40 @@ def attack():
     parser.add_argument("lines", nargs="*")
     return "root" in str(parser.parse_args(["@/etc/passwd"]))
 """,
+    "arguments become attributes of a library class": """
+import argparse, typing
+def attack():
+    reference = typing.get_args(typing.List["1 + 1"])[0]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--name", dest="__module__")
+    parser.parse_args(["--name", "reward"], namespace=type(reference))
+    return reference._evaluate({}, {}, frozenset()) == 2
+""",
+    "a function calls its globals a field": """
+import ast
+def attack():
+    attack._fields = ("__globals__", "__code__")
+    return len(list(ast.iter_fields(attack))) == 2
+""",
+    "a library's function of the author's name has fields": """
+import ast, contextlib
+@contextlib.contextmanager
+def own(): yield
+def attack():
+    own._fields = ["__globals__"]
+    found = []
+    class Visitor(ast.NodeTransformer):
+        def visit(self, node): found.append(node); return node
+    Visitor().generic_visit(own)
+    return "sys" in dict(ast.iter_fields(own))["__globals__"]
+""",
+    "a syntax node has a field of another name": """
+import ast
+class Node(ast.AST):
+    _fields = ("__reduce_ex__", "__class__")
+def attack():
+    return len(dict(ast.iter_fields(Node()))) == 2
+""",
     "a text codec opens a file": """
 import codecs
 def attack():
