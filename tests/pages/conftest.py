@@ -1,9 +1,11 @@
 """Pages are tested through app.py, as they are run; every test gets a data folder of its own."""
 
+import functools
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -25,6 +27,16 @@ def _one_executor():
 
     cache.executor().close()
     st.cache_resource.clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_scan_of_the_packages():
+    """AppTest looks through all installed packages for components at every opening of a page; once is enough."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
+        )
+        yield
 
 
 @pytest.fixture
