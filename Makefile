@@ -54,7 +54,7 @@ run: install
 
 test: install-dev
 	@echo "Running the suite, browser journeys included ..."
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: install-dev
 	@echo "Checking that the packages fit together, linting and type-checking ..."
