@@ -13,16 +13,22 @@ import struct
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
+from rewards_lib.training_metrics.formats.event_blocks import plain_values, read_alike
 from rewards_lib.training_metrics.formats.reading import Points, Reading, gather_points
+
+if TYPE_CHECKING:
+    from rewards_lib.training_metrics.formats.event_blocks import Places
+    from rewards_lib.training_metrics.series import Floats
 
 FILE_NAME = re.compile(r"events\.out\.tfevents\..*")
 MOST_ENTRIES = 20_000
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MASK = 0xA282EAD8
-_FLOAT = struct.Struct("<f")
+_FLOAT, _LENGTH = struct.Struct("<f"), struct.Struct("<Q")
 _NUMBER_FIELDS = {5: "f", 6: "d"}
 """Fields of a tensor that list numbers, and how each is written."""
 _DTYPES = {1: "<f4", 2: "<f8", 3: "<i4", 9: "<i8", 19: "<f2"}
@@ -43,28 +49,51 @@ def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
     """
     import numpy as np
 
-    found: dict[bytes, array[float]] = {}
+    found: dict[bytes, list[Floats]] = {}
     notes: list[Sentence] = []
     for file, data in sorted(files):
-        for wall, step, scalars in _records(data, file, notes):
-            for tag, value in scalars:
-                try:
-                    columns = found[tag]
-                except KeyError:
-                    columns = found[tag] = array("d")
-                columns.extend((step, value, wall))
+        for tag, rows in _scalars_of_file(data, file, notes).items():
+            found.setdefault(tag, []).append(rows)
     if not found:
         raise InputError("The event file holds no scalar.", where=name, remedy="Give the file that logged metrics.")
-    points = {
-        tag.decode("utf-8", "replace"): Points(*np.frombuffer(columns).reshape(-1, 3).T.copy())
-        for tag, columns in found.items()
-    }
+    points = {tag.decode("utf-8", "replace"): Points(*np.concatenate(parts, axis=1)) for tag, parts in found.items()}
     numbers, _ = gather_points({"": points})
     told = sentence(
         "TensorBoard events, {files} files, {tags} tags, {points} points",
         files=len(files), tags=len(points), points=sum(len(one.steps) for one in points.values()),
     )  # fmt: skip
     return Reading(tuple(points), numbers, told, tuple(notes), x="step", clocks=frozenset({"step", "Wall time"}))
+
+
+def _scalars_of_file(data: bytes, file: str, notes: list[Sentence]) -> dict[bytes, Floats]:
+    """Steps, values and wall times of each tag, three rows in the order of the file."""
+    import numpy as np
+
+    starts, lengths = _records(data, file, notes)
+    parts: dict[bytes, list[Floats]] = {}
+    single = np.ones(len(starts), "bool")
+    for points in read_alike(data, starts, lengths):
+        single[points.records] = False
+        part = np.stack([points.records.astype("float64"), points.steps, points.values, points.wall])
+        parts.setdefault(points.tag, []).append(part)
+    others: dict[bytes, list[tuple[float, float, float, float]]] = {}
+    whole = len(starts)
+    for record in np.flatnonzero(single).tolist():
+        begin = int(starts[record])
+        try:
+            wall, step, scalars = _event(data[begin : begin + int(lengths[record])])
+        except (ValueError, IndexError, struct.error):
+            notes.append(_broken(file, begin - 12))
+            whole = record
+            break
+        for tag, value in scalars:
+            others.setdefault(tag, []).append((record, step, value, wall))
+    for tag, rows in others.items():
+        parts.setdefault(tag, []).append(np.array(rows, dtype="float64").T)
+    found = {tag: np.concatenate(own, axis=1) for tag, own in parts.items()}
+    found = {tag: own[:, own[0] < whole] for tag, own in found.items()}
+    first = {tag: own[0].min() for tag, own in found.items() if own.shape[1]}
+    return {tag: found[tag][1:, found[tag][0].argsort(kind="stable")] for tag in sorted(first, key=first.__getitem__)}
 
 
 def event_files_below(folder: Path) -> list[Path]:
@@ -84,27 +113,26 @@ def event_files_below(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def _records(
-    data: bytes, file: str, notes: list[Sentence]
-) -> Iterator[tuple[float, float, Sequence[tuple[bytes, float]]]]:
-    """Yield (wall time, step, scalars by tag) of each event; says in ``notes`` where a file was cut."""
-    offset = 0
-    while offset < len(data):
-        if offset + 12 > len(data):
-            notes.append(_cut(file, offset))
-            return
-        length, checksum = struct.unpack_from("<QI", data, offset)
+def _records(data: bytes, file: str, notes: list[Sentence]) -> tuple[Places, Places]:
+    """Where the records begin and how long they are; says in ``notes`` where a file was cut."""
+    import numpy as np
+
+    starts, lengths, offset, size, read = array("q"), array("q"), 0, len(data), _LENGTH.unpack_from
+    while offset + 12 <= size:
+        (length,) = read(data, offset)
         end = offset + 12 + length + 4
-        if end > len(data):
+        if end > size:
+            checksum = int.from_bytes(data[offset + 8 : offset + 12], "little")
             broken = checksum != _masked(_crc32c(data[offset : offset + 8]))
             notes.append(_broken(file, offset) if broken else _cut(file, offset))
-            return
-        try:
-            yield _event(data[offset + 12 : offset + 12 + length])
-        except (ValueError, IndexError, struct.error):
-            notes.append(_broken(file, offset))
-            return
+            break
+        starts.append(offset + 12)
+        lengths.append(length)
         offset = end
+    else:
+        if offset < size:
+            notes.append(_cut(file, offset))
+    return np.array(starts, dtype="int64"), np.array(lengths, dtype="int64")
 
 
 def _cut(file: str, offset: int) -> Sentence:
@@ -129,24 +157,10 @@ def _event(record: bytes) -> tuple[float, float, Sequence[tuple[bytes, float]]]:
             step = value - 2**64 if value >= 2**63 else value
         elif number == 5 and isinstance(value, bytes):
             summary = value
-    return wall, float(step), _plain_scalars(summary) or _scalars(summary)
-
-
-def _plain_scalars(summary: bytes) -> list[tuple[bytes, float]]:
-    """The values of a summary of short tags with plain numbers, which nearly all are, ten times as fast; else nothing.
-
-    Such a value is ``0A length 0A length tag 15 float``, both lengths below 128.
-    """
-    found, offset, size = [], 0, len(summary)
-    while offset + 9 <= size:
-        length, tag_length = summary[offset + 1], summary[offset + 3]
-        end, tag_end = offset + 2 + length, offset + 4 + tag_length
-        plain = summary[offset] == summary[offset + 2] == 0x0A and length < 0x80 > tag_length > 0
-        if not plain or end != tag_end + 5 or end > size or summary[tag_end] != 0x15:
-            return []
-        found.append((summary[offset + 4 : tag_end], _FLOAT.unpack_from(summary, tag_end + 1)[0]))
-        offset = end
-    return found if offset == size else []
+    plain = plain_values(summary)  # ten times as fast
+    if plain:
+        return wall, float(step), [(tag, _FLOAT.unpack_from(summary, at)[0]) for tag, at in plain]
+    return wall, float(step), _scalars(summary)
 
 
 def _scalars(summary: bytes) -> list[tuple[bytes, float]]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics import read_export, series_of
-from rewards_lib.training_metrics.formats import event_files
+from rewards_lib.training_metrics.formats import event_blocks, event_files
 from rewards_lib.training_metrics.formats.event_files import _crc32c, _masked, is_event_file
 
 
@@ -127,3 +127,39 @@ def test_broken_bytes_after_the_first_record_give_what_was_read_or_one_error(noi
 def test_what_was_written_is_read(values):
     data = VERSION + b"".join(event(7, tag, simple(value)) for tag, value in values.items())
     assert {name: line[0][1] for name, line in series(read(data)).items()} == values
+
+
+def several(step: int, values: dict[str, float]) -> bytes:
+    """One event with several tags, as trainers write that log all metrics of a step at once."""
+    summary = b"".join(field(1, field(1, tag.encode()) + simple(value)) for tag, value in values.items())
+    return record(b"\x09" + struct.pack("<d", 1.7e9 + step) + b"\x10" + varint(step) + field(5, summary))
+
+
+numbers = st.floats(-1e6, 1e6, width=32)
+events = st.one_of(
+    st.builds(lambda step, value: event(step, "loss", simple(value)), st.integers(0, 400), numbers),
+    st.builds(lambda step, value: event(step, "gain", simple(value)), st.integers(0, 2**40), numbers),
+    st.builds(lambda step, value: event(step, "x", tensor(value)), st.integers(1, 300), numbers),
+    st.builds(lambda step, a, b: several(step, {"loss": a, "b": b}), st.integers(1, 300), numbers, numbers),
+    st.just(record(b"\x09" + struct.pack("<d", 1.7e9) + b"\x10\x05")),
+)
+
+
+@given(st.lists(events, min_size=1, max_size=40), st.binary(max_size=20))
+def test_records_read_together_say_what_they_say_one_by_one(records, torn):
+    data = VERSION + event(1, "loss", simple(1)) + b"".join(records) + torn
+    read_both = []
+    for fewest in (2, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(event_blocks, "FEWEST_ALIKE", fewest)
+            export = read(data)
+            read_both.append((series(export), [str(note) for note in export.notes], export.columns))
+    assert read_both[0] == read_both[1]
+
+
+def test_a_broken_record_ends_the_reading_of_records_alike_too():
+    alike = [event(step, "r", simple(step)) for step in range(1, 41)]
+    broken = record(b"\x09" + struct.pack("<d", 1.7e9) + b"\x2a\x7f")
+    export = read(VERSION + b"".join(alike[:30]) + broken + b"".join(alike[30:]))
+    assert series(export) == {"r": [[step, step] for step in range(1, 31)]}
+    assert "is broken" in str(export.notes[0])
