@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from rewards_lib.code_judge.judge import CodeJudge
-from rewards_lib.code_judge.languages import LANGUAGES
+from rewards_lib.code_judge.languages import LANGUAGES, SAMPLE_INPUT, SAMPLE_OUTPUT
 from rewards_lib.code_judge.submission import Submission
 from rewards_lib.code_judge.toolchains import found_languages
 from rewards_lib.code_judge.verdicts import Verdict
@@ -19,7 +19,7 @@ from rewards_lib.contract import Json, JsonObject
 from rewards_lib.errors import BusyError, RewardConsoleError, boundary
 
 EVERY_SECONDS = 30.0
-_TESTS: list[Json] = [{"stdin": "17 25\n", "stdout": "42\n"}]
+_TESTS: list[Json] = [{"stdin": SAMPLE_INPUT, "stdout": SAMPLE_OUTPUT}]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,12 @@ from rewards_lib.code_judge.binary_cache import BinaryCache
 from rewards_lib.code_judge.cancellation import Cancellation
 from rewards_lib.code_judge.extraction import Program, extract_program
 from rewards_lib.code_judge.headers import PrecompiledHeaders
-from rewards_lib.code_judge.languages import LANGUAGES
+from rewards_lib.code_judge.languages import LANGUAGES, SAMPLE_INPUT
 from rewards_lib.code_judge.libraries import CompiledLibraries
 from rewards_lib.code_judge.programs import ReadyProgram
 from rewards_lib.code_judge.run_verdict import broken_limit, ending, execution_of, refuse_faults
 from rewards_lib.code_judge.runs import RunOrder, RunReport
-from rewards_lib.code_judge.submission import CodeRun, Submission
+from rewards_lib.code_judge.submission import MEMORY_MB, CodeRun, Submission
 from rewards_lib.code_judge.submission_judging import SubmissionJudging
 from rewards_lib.code_judge.test_fetching import TestFetcher
 from rewards_lib.code_judge.test_lists import address_of, read_tests
@@ -74,7 +74,7 @@ class CodeJudge:
         self.judged = 0
         self.used_languages: set[str] = set()
         self._proven: set[str] = set()
-        """Languages whose compiler has shown that it compiles what is right."""
+        """Languages whose toolchain has shown that it compiles and runs what is right."""
         _judges.add(self)
 
     # --- the outside -----------------------------------------------------------------------------------------------
@@ -222,8 +222,7 @@ class CodeJudge:
         it was found compiled.
         """
         if not toolchain.language.is_compiled:
-            content = anonymous_files.shared(source.encode("utf-8", "surrogatepass"), "source")
-            return ReadyProgram(toolchain, content, source), None, False
+            return _uncompiled(toolchain, source), None, False
         key = self._cache.key(*programs.cache_parts(toolchain, source))
         with self._cache.making(key):
             found = self._cache.find(key)
@@ -234,27 +233,46 @@ class CodeJudge:
             if ready is None and language.no_package and language.no_package in execution.stderr:
                 ready, execution = self._compile(toolchain, source, seconds, caller, cancellation, key, whole=True)
         if ready is None:
-            self._prove(toolchain, caller, cancellation)
+            self.prove(toolchain, caller, cancellation)
         return ready, execution, False
 
-    def _prove(self, toolchain: toolchains.Toolchain, caller: str, cancellation: Cancellation | None) -> None:
-        """Hold no error against a program as long as the compiler refuses its language's own sample too.
+    def prove(self, toolchain: toolchains.Toolchain, caller: str, cancellation: Cancellation | None) -> None:
+        """Hold no failure against a program as long as its language's own sample fails too.
 
-        A compiler may fail for reasons of its own: parts of it that the isolation hides, a broken installation.
+        A toolchain may fail for reasons of its own: parts of it that the isolation hides, a broken installation.
+        Raises DependencyError when it does.
         """
         language = toolchain.language
-        if language.name in self._proven:
+        if not language.tools or language.name in self._proven:
             return
-        key = self._cache.key(*programs.cache_parts(toolchain, language.sample))
-        ready, execution = self._compile(toolchain, language.sample, _PROOF_SECONDS, caller, cancellation, key)
-        if ready is None:
+        why = self._sample_fails(toolchain, caller, cancellation)
+        if why is not None:
             raise DependencyError(
-                "The compiler of {language} refuses even a program that is right: {why}. Nothing was judged.",
-                language=language.title, why=execution.stderr.strip()[:500],
+                "The toolchain of {language} fails even on a program that is right: {why}. Nothing was judged.",
+                language=language.title, why=why.strip()[:500],
                 remedy="Check how it is installed; it must be readable where programs are confined.",
             )  # fmt: skip
-        ready.close()
         self._proven.add(language.name)
+
+    def _sample_fails(
+        self, toolchain: toolchains.Toolchain, caller: str, cancellation: Cancellation | None
+    ) -> str | None:
+        """What is said when the sample of a language does not compile or run; None when it does both."""
+        sample = toolchain.language.sample
+        if toolchain.language.is_compiled:
+            key = self._cache.key(*programs.cache_parts(toolchain, sample))
+            ready, execution = self._compile(toolchain, sample, _PROOF_SECONDS, caller, cancellation, key)
+            if ready is None:
+                return execution.stderr
+        else:
+            ready = _uncompiled(toolchain, sample)
+        try:
+            order = ready.order(ready.limits(_PROOF_SECONDS, MEMORY_MB))
+            with self.run(order, SAMPLE_INPUT, caller, cancellation) as report:
+                refuse_faults(report)
+                return None if report.code == 0 else f"{ending(report)}. {report.stderr_text()}"
+        finally:
+            ready.close()
 
     def _compile(
         self, toolchain: toolchains.Toolchain, source: str, seconds: float, caller: str,
@@ -309,6 +327,11 @@ class CodeJudge:
         if address is None:
             return read_tests(submission.tests)
         return self._fetcher.fetch(address, submission.allow_hosts)
+
+
+def _uncompiled(toolchain: toolchains.Toolchain, source: str) -> ReadyProgram:
+    content = anonymous_files.shared(source.encode("utf-8", "surrogatepass"), "source")
+    return ReadyProgram(toolchain, content, source)
 
 
 @atexit.register

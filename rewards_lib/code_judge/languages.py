@@ -12,6 +12,8 @@ from functools import cache
 from rewards_lib.errors import InputError
 
 COMPILED_SECONDS, INTERPRETED_SECONDS = 10.0, 20.0
+SAMPLE_INPUT, SAMPLE_OUTPUT = "17 25\n", "42\n"
+"""A test of every language's sample."""
 
 
 @dataclass(frozen=True, slots=True)

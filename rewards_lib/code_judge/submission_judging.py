@@ -57,6 +57,8 @@ class SubmissionJudging:
         if program.whole_text and outcomes[0].verdict is Verdict.COMPILE_ERROR:
             return replace(found, code="", message=sentence("no code block, and the text itself is no program"))
         verdict, message = worst([one.verdict for one in outcomes]), None
+        if verdict is Verdict.RUNTIME_ERROR:
+            self._judge.prove(toolchain, self._caller, self._cancellation)
         if outcomes[0].verdict is Verdict.COMPILE_ERROR:
             outcomes, message = outcomes[:1], outcomes[0].message
         return replace(

@@ -31,8 +31,19 @@ def c_compiler():
 def test_a_compiler_that_refuses_everything_is_no_compile_error_of_the_program(fresh, monkeypatch):
     broken = replace(c_compiler(), tools=dict.fromkeys(C.tools, "/bin/false"))
     monkeypatch.setattr(toolchains, "find_toolchain", lambda _language: broken)
-    with pytest.raises(DependencyError, match="refuses even a program that is right"):
+    with pytest.raises(DependencyError, match="fails even on a program that is right"):
         fresh.judge(Submission(C.sample, C, TESTS, is_program=True))
+
+
+def test_an_interpreter_that_runs_nothing_is_no_runtime_error_of_the_program(fresh, monkeypatch):
+    bash = find_language("bash")
+    found = toolchains.find_toolchain(bash)
+    if found is None:
+        pytest.skip("bash is not installed")
+    broken = replace(found, tools={"bash": "/bin/false"}, runnable=(*found.runnable, "/bin/false"))
+    monkeypatch.setattr(toolchains, "find_toolchain", lambda _language: broken)
+    with pytest.raises(DependencyError, match="The toolchain of Bash fails even on a program that is right"):
+        fresh.judge(Submission("echo 42", bash, TESTS, is_program=True))
 
 
 def test_a_compiler_that_is_well_lets_a_compile_error_stand(fresh):
