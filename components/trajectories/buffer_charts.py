@@ -91,10 +91,11 @@ class _Bar(NamedTuple):
 
 
 def _group_bars(groups: Iterable[Group], name: str, end: float) -> list[_Bar]:
+    told = _("group {number} of version {version}: {name}")  # looked up once: there may be 1,500 bars
     return [
         _Bar(
             float(group.worker), group.started, min(group.finished, end),
-            _("group {number} of version {version}: {name}", number=group.number, version=group.version, name=name),
+            told.format(number=group.number, version=group.version, name=name),
         )
         for group in groups
     ]  # fmt: skip

@@ -7,6 +7,7 @@ widgets start anew with its defaults.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal, TypeAlias
 
 import streamlit as st
 
@@ -16,6 +17,8 @@ from components.theme import plain
 from rewards_lib.agentic import MOST_WORKERS, SYSTEMS, Generation, Order, Policy, SimulationSettings, settings_of
 
 OWN = "own"
+FIELD_PX = 124
+Width: TypeAlias = int | Literal["stretch"]
 
 
 def buffer_controls() -> None:
@@ -118,20 +121,18 @@ def _rule(settings: SimulationSettings) -> SimulationSettings:
 
 def _work(settings: SimulationSettings) -> SimulationSettings:
     generation = settings.generation
-    left, right = st.columns(2, gap="small")
-    with left:
-        workers = _whole(_("Workers"), settings.workers, "workers", 1, MOST_WORKERS)
-        batch = _whole(_("Groups a batch"), settings.batch, "batch", 1, 512)
-        train = _decimal(_("Training step, s"), settings.train_seconds, "train", 0.1, 10_000.0, 1.0)
-        median = _decimal(_("Rollout, median s"), generation.median_seconds, "median", 0.1, 10_000.0, 1.0)
-        tail = _whole(_("Stragglers, %"), round(100 * generation.tail_share), "tail", 0, 100)
-    with right:
-        group_size = _whole(_("Rollouts a group"), settings.group_size, "group_size", 1, 64)
-        steps = _whole(_("Steps"), settings.steps, "steps", 1, 500)
-        sync = _decimal(_("Weight update, s"), settings.sync_seconds, "sync", 0.0, 10_000.0, 1.0)
-        sigma = _decimal(_("Spread (sigma)"), generation.sigma, "sigma", 0.0, 3.0, 0.1)
-        factor = _decimal(_("Straggler, times"), generation.tail_factor, "factor", 1.0, 100.0, 1.0)
-    seed = _whole(_("Seed"), settings.seed, "seed", 0, 99_999)
+    with st.container(horizontal=True, gap="small", key="simulation_numbers"):  # two in a row on a narrow screen too
+        workers = _whole(_("Workers"), settings.workers, "workers", 1, MOST_WORKERS, FIELD_PX)
+        group_size = _whole(_("Rollouts a group"), settings.group_size, "group_size", 1, 64, FIELD_PX)
+        batch = _whole(_("Groups a batch"), settings.batch, "batch", 1, 512, FIELD_PX)
+        steps = _whole(_("Steps"), settings.steps, "steps", 1, 500, FIELD_PX)
+        train = _decimal(_("Training step, s"), settings.train_seconds, "train", 0.1, 10_000.0, 1.0, FIELD_PX)
+        sync = _decimal(_("Weight update, s"), settings.sync_seconds, "sync", 0.0, 10_000.0, 1.0, FIELD_PX)
+        median = _decimal(_("Rollout, median s"), generation.median_seconds, "median", 0.1, 10_000.0, 1.0, FIELD_PX)
+        sigma = _decimal(_("Spread (sigma)"), generation.sigma, "sigma", 0.0, 3.0, 0.1, FIELD_PX)
+        tail = _whole(_("Stragglers, %"), round(100 * generation.tail_share), "tail", 0, 100, FIELD_PX)
+        factor = _decimal(_("Straggler, times"), generation.tail_factor, "factor", 1.0, 100.0, 1.0, FIELD_PX)
+        seed = _whole(_("Seed"), settings.seed, "seed", 0, 99_999, FIELD_PX)
     return replace(
         settings,
         workers=workers,
@@ -149,9 +150,12 @@ def _key(name: str) -> str:
     return f"simulation_{name}_{state.simulation_epoch.get()}"
 
 
-def _whole(label: str, value: int, name: str, least: int, most: int) -> int:
-    return int(st.number_input(label, least, most, min(max(value, least), most), step=1, key=_key(name)))
+def _whole(label: str, value: int, name: str, least: int, most: int, width: Width = "stretch") -> int:
+    shown = min(max(value, least), most)
+    return int(st.number_input(label, least, most, shown, step=1, key=_key(name), width=width))
 
 
-def _decimal(label: str, value: float, name: str, least: float, most: float, step: float) -> float:
-    return float(st.number_input(label, least, most, value, step=step, format="%.4g", key=_key(name)))
+def _decimal(
+    label: str, value: float, name: str, least: float, most: float, step: float, width: Width = "stretch"
+) -> float:
+    return float(st.number_input(label, least, most, value, step=step, format="%.4g", key=_key(name), width=width))

@@ -74,11 +74,11 @@ def chosen(loaded: LoadedTrajectories) -> Trajectory:
             if picked != place + 1:
                 state.trajectory_place.set(picked - 1)
                 st.rerun()
-        st.markdown(_group_line(loaded, trajectory))
+        st.markdown(_group_line(loaded, trajectory), width="content")  # else it squeezes the pages to one number
     if loaded.bad_rows:
         first = loaded.bad_rows[0]
         told = _(
-            "{count} rows could not be read. Row {row}: {problem}",
+            "Rows that could not be read: {count}. Row {row}: {problem}",
             count=len(loaded.bad_rows),
             row=first.row,
             problem=say(first.problem),
@@ -133,7 +133,7 @@ def _open_dialog() -> None:
 def tokenizer_choice() -> SplitTexts:
     """Draw the choice of a tokenizer and return what splits texts with it.
 
-    Raises InputError when the loaded tokenizer.json cannot be used; the built-in ones can be chosen instead.
+    Raises InputError when the loaded tokenizer.json fails on these texts; the built-in ones can be chosen instead.
     """
     loaded = state.trajectory_tokenizer.get()
     titles = {"words": _("words"), "bytes": _("bytes")} | ({"file": loaded[0]} if loaded else {})
@@ -148,9 +148,14 @@ def tokenizer_choice() -> SplitTexts:
         help=_("Words and bytes need no file; Load takes a tokenizer.json."),
     )
     if wanted == "file" and loaded:
-        text = loaded[1]
-        return lambda texts: _split_with_file(hashlib.sha256(text.encode()).hexdigest(), tuple(texts), text)
+        return _with_file(loaded[1])
     return BUILT_IN[wanted or "words"]
+
+
+def _with_file(text: str) -> SplitTexts:
+    """What splits texts with the tokenizer.json of this text."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return lambda texts: _split_with_file(digest, tuple(texts), text)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -180,7 +185,13 @@ def _tokenizer_dialog() -> None:
         )
         file = st.file_uploader(_("File"), type=["json"], max_upload_size=MAX_TOKENIZER_MB, key="tokenizer_file")
         if st.button(_("Use it"), type="primary", disabled=file is None, key="tokenizer_use") and file:
-            state.trajectory_tokenizer.set((file.name, file.getvalue().decode("utf-8", "replace")))
+            text = file.getvalue().decode("utf-8", "replace")
+            try:
+                _with_file(text)(["a"])
+            except InputError as error:
+                st.error(plain(explain(error)), icon=":material/error:")
+                return
+            state.trajectory_tokenizer.set((file.name, text))
             st.rerun()
 
     ask()

@@ -92,7 +92,7 @@ def shifted_marks(marks: Sequence[TokenMark]) -> list[TokenMark]:
 
 def rows_of(track: TokenTrack, marks: Sequence[TokenMark]) -> list[dict[str, Any]]:
     """Cut a track into rows, one for each part of a turn; what the template adds joins the part it stands at."""
-    largest = max((abs(mark.value) for mark in marks), default=0.0) or 1.0
+    names, cells = _names(), _cells(track, marks)
     rows: list[dict[str, Any]] = []
     turn, has_part = -1, False
     for stretch in track.stretches:
@@ -102,20 +102,20 @@ def rows_of(track: TokenTrack, marks: Sequence[TokenMark]) -> list[dict[str, Any
             has_part = False
         turn, row = stretch.turn, rows[-1]
         if not is_frame or not row["role"]:
-            row["role"], row["kind"] = _names(stretch.part)
+            row["role"], row["kind"] = names[stretch.part]
         has_part = has_part or not is_frame
-        row["tokens"] += [_cell(track, place, marks[place], largest) for place in range(stretch.start, stretch.end)]
+        row["tokens"] += cells[stretch.start : stretch.end]
     for row in rows:
         left_out = len(row["tokens"]) - MAX_ROW_TOKENS
         if left_out > 0:
             told = _("… {count} tokens more", count=left_out)
             row["tokens"] = [*row["tokens"][:MAX_ROW_TOKENS], [told, False, 0.0, False, told]]
-        if row["kind"] == _("tool output") and len(row["tokens"]) > FOLDED_TOKENS:
+        if (row["role"], row["kind"]) == names[Part.TOOL] and len(row["tokens"]) > FOLDED_TOKENS:
             row["fold"] = _("{count} tokens, folded", count=len(row["tokens"]))
     return rows
 
 
-def _names(part: Part) -> tuple[str, str]:
+def _names() -> dict[Part, tuple[str, str]]:
     """Who speaks, and what it is."""
     return {
         Part.SYSTEM: (_("system"), ""),
@@ -128,15 +128,27 @@ def _names(part: Part) -> tuple[str, str]:
         Part.HISTORY: (_("assistant"), _("from the prompt")),
         Part.TEMPLATE: (_("template"), ""),
         Part.UNKNOWN: (_("tokens"), _("roles unknown")),
-    }[part]
+    }
 
 
-def _cell(track: TokenTrack, place: int, mark: TokenMark, largest: float) -> list[Any]:
-    piece = track.pieces[place]
-    told = [_("token {place}", place=place), *([] if piece.id is None else [_("id {id}", id=piece.id)])]
-    told.append(number(mark.value) if mark.marked else _("not marked"))
-    share = 0.06 + 0.26 * abs(mark.value) / largest if mark.marked else 0.0
-    return [piece.text.replace("\n", "↵\n"), mark.marked, round(share, 3), mark.value < 0, " · ".join(told)]
+def _cells(track: TokenTrack, marks: Sequence[TokenMark]) -> list[list[Any]]:
+    """One cell a token: text, whether it is marked, how strongly, whether against it, and its tooltip.
+
+    Words are looked up once and not for each token: a look-up asks the session for its language, and a long
+    trajectory has tens of thousands of tokens.
+    """
+    place_words, id_words, unmarked = _("token {place}"), _("id {id}"), _("not marked")
+    largest = max((abs(mark.value) for mark in marks), default=0.0) or 1.0
+    cells: list[list[Any]] = []
+    for place, (piece, mark) in enumerate(zip(track.pieces, marks, strict=True)):
+        told = [place_words.format(place=place)]
+        if piece.id is not None:
+            told.append(id_words.format(id=piece.id))
+        told.append(number(mark.value) if mark.marked else unmarked)
+        share = 0.06 + 0.26 * abs(mark.value) / largest if mark.marked else 0.0
+        text = piece.text.replace("\n", "↵\n")
+        cells.append([text, mark.marked, round(share, 3), mark.value < 0, " · ".join(told)])
+    return cells
 
 
 def token_view(rows: list[dict[str, Any]], *, label: str, key: str) -> None:

@@ -1,6 +1,7 @@
 """What the Trajectories page draws, as data: rows of tokens, marks and bars."""
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -117,3 +118,14 @@ def test_a_timeline_of_very_many_groups_ends_early_enough_to_be_drawn():
     flood = replace(SMALL, policy=Policy.DROP_OLDEST, queue_capacity=8, train_seconds=5000.0)
     drawn = timeline_chart(simulate(flood))
     assert sum(len(bar.x) for bar in drawn.data) < 1600
+
+
+def test_tens_of_thousands_of_tokens_are_cut_into_rows_at_once():
+    """Each token once asked the session for its language: eight seconds for 20,000."""
+    turns = [{"role": "tool", "content": "97 " * 200}, {"role": "assistant", "content": "left " * 200}]
+    track = track_of([TALK[0], *turns * 50])
+    marks = marks_of(track)
+    begun = time.process_time()
+    rows_of(track, marks)
+    assert len(marks) > 20_000
+    assert time.process_time() - begun < 1

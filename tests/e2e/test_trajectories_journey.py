@@ -49,7 +49,7 @@ def test_the_shift_moves_the_marks_one_token_to_the_left(trajectories):
 
 def test_tool_output_in_the_loss_is_told_at_once(trajectories):
     trajectories.keyed("trained_parts").get_by_text("tool output").click()
-    trajectories.sees("tokens of tool output are in the loss")
+    trajectories.sees("Tool output is in the loss (tokens: ")
 
 
 def test_a_trajectory_of_ones_own_is_shown_and_its_markup_stays_text(trajectories):

@@ -36,7 +36,7 @@ def test_an_unscored_trajectory_is_given_nothing_rather_than_zero(open_page):
 def test_tool_output_put_into_the_loss_is_told(open_page):
     page = open_page("trajectories")
     page.button_group(key="trained_parts").set_value(["answer", "tool output"]).run()
-    assert "tokens of tool output are in the loss" in texts(page).replace("\\", "")
+    assert "Tool output is in the loss (tokens: " in texts(page).replace("\\", "")
 
 
 def test_where_there_is_no_kl_the_page_says_what_to_log(open_page):

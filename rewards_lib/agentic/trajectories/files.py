@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rewards_lib.agentic.masks import NOT_TRAINED
+from rewards_lib.agentic.masks import NOT_TRAINED, build_loss_mask
 from rewards_lib.agentic.trajectories.trajectory import BadTrajectory, LoadedTrajectories, TokenRecord, Trajectory
 from rewards_lib.contract import JsonObject, messages_of, sentence
 from rewards_lib.errors import InputError
@@ -127,17 +127,20 @@ def _of_rollout(rollout: Rollout) -> Trajectory:
 
 
 def _of_conversation(row: JsonObject, number: int) -> Trajectory:
-    """A bare conversation: everything up to the first message of the user is the prompt."""
+    """A bare conversation: everything up to the first message of the user is the prompt, and groups it by default."""
+    from rewards_lib.rollouts.rollout import prompt_key
+
     messages = messages_of(row.get("messages"))
     if not any(message.get("role") == "assistant" for message in messages):
         raise InputError("There is neither an assistant's message nor a list of tokens.")
     roles = [message.get("role") for message in messages]
+    prompt = roles.index("user") + 1 if "user" in roles else 0
     return Trajectory(
         name=str(row.get("id", number)),
-        group=str(row.get("group", "")),
+        group=str(row["group"]) if "group" in row else prompt_key(messages[:prompt]),
         reward=_finite(row.get("reward")),
         messages=tuple(messages),
-        prompt_messages=roles.index("user") + 1 if "user" in roles else 0,
+        prompt_messages=prompt,
         truncated=_is_cut(row),
     )
 
@@ -175,6 +178,7 @@ def _token_trajectory(row: JsonObject, name: str, group: str, tokens: Any, mask:
         spans=tuple(_span(span) for span in _list(row.get("spans", []), "spans")),
         kl=None if row.get("kl") is None else tuple(_number(value, "kl") for value in _list(row["kl"], "kl")),
     )
+    build_loss_mask(record.tokens, record.spans)  # refuses spans that overlap or leave the tokens
     return Trajectory(name, group, _finite(row.get("reward", row.get("score"))), tokens=record, truncated=_is_cut(row))
 
 

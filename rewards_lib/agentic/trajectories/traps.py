@@ -16,15 +16,15 @@ from rewards_lib.contract import Finding, Severity, sentence
 
 _FOREIGN = {
     Part.TOOL: sentence(
-        "{count} tokens of tool output are in the loss: the policy would learn to make up its environment. Mask them."
+        "Tool output is in the loss (tokens: {count}): the policy would learn to make up its environment. Mask it."
     ),
-    Part.USER: sentence("{count} tokens of the user are in the loss: the policy did not write them. Mask them."),
-    Part.SYSTEM: sentence("{count} tokens of the system prompt are in the loss. Mask them."),
+    Part.USER: sentence("The user's words are in the loss (tokens: {count}): not written by the policy. Mask them."),
+    Part.SYSTEM: sentence("The system prompt is in the loss (tokens: {count}). Mask it."),
     Part.HISTORY: sentence(
-        "{count} tokens of an earlier answer are in the loss: the prompt brought them along, this rollout did not "
-        "write them."
+        "An earlier answer is in the loss (tokens: {count}): the prompt brought it along, this rollout did not write "
+        "it."
     ),
-    Part.TEMPLATE: sentence("{count} tokens of the chat template are in the loss: the policy never writes them."),
+    Part.TEMPLATE: sentence("The chat template is in the loss (tokens: {count}): the policy never writes it."),
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def find_group_traps(rewards: Sequence[float | None]) -> tuple[Finding, ...]:
     scored = [reward for reward in rewards if reward is not None]
     found: list[Finding] = []
     if len(scored) < len(rewards):
-        told = sentence("{count} trajectories of this group are unscored: they get no advantage.",
+        told = sentence("Unscored in this group: {count}. What is unscored gets no advantage.",
                         count=len(rewards) - len(scored))  # fmt: skip
         found.append(Finding("warning", told, rule="unscored"))
     if len(scored) == 1:
@@ -56,12 +56,13 @@ def _of_mask(trajectory: Trajectory, track: TokenTrack) -> Iterator[Finding]:
     record, count = trajectory.tokens, len(track.pieces)
     if track.given_mask_length not in (None, count):
         told = sentence(
-            "The mask has {mask} entries for {tokens} tokens: every loss behind the first gap stands on a wrong token.",
+            "The mask has {mask} entries for {tokens} tokens: every loss behind the first gap stands on a wrong token. "
+            "What is missing counts as 0 here, what is too much is cut.",
             mask=track.given_mask_length, tokens=count,
         )  # fmt: skip
         yield Finding("error", told, rule="mask_length")
     if record is not None and record.kl is not None and len(record.kl) != count:
-        told = sentence("There are {numbers} KL values for {tokens} tokens; they are left aside.",
+        told = sentence("KL values: {numbers}, tokens: {tokens}. They have to be one to one; the KL is left aside.",
                         numbers=len(record.kl), tokens=count)  # fmt: skip
         yield Finding("error", told, rule="kl_length")
     if not any(track.mask):
@@ -85,7 +86,7 @@ def _of_authors(track: TokenTrack) -> Iterator[Finding]:
             )
     left_out = [one for one in track.stretches if one.part is Part.END and not track.mask[one.start]]
     if left_out and any(track.mask):
-        told = sentence("{count} ends of turns are not in the mask: the policy does not learn to stop.",
+        told = sentence("Ends of turns are not in the mask ({count}): the policy does not learn to stop.",
                         count=len(left_out))  # fmt: skip
         yield Finding("warning", told, rule="untrained_end")
 
@@ -118,7 +119,7 @@ def _of_text(track: TokenTrack) -> Iterator[Finding]:
     lost = sum(one.end - one.start for one in track.stretches if one.part is Part.REASONING and one.turn < last_turn)
     if lost:
         told = sentence(
-            "{count} tokens are reasoning of earlier turns. Templates that drop it (Qwen3 and others) make the text "
+            "Earlier turns hold reasoning (tokens: {count}). Templates that drop it (Qwen3 and others) make the text "
             "that much shorter when it is rendered again, and the mask stands on wrong tokens.",
             count=lost,
         )

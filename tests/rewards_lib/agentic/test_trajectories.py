@@ -70,7 +70,7 @@ def test_tool_output_in_the_loss_is_an_error_with_its_tokens_counted():
     track = lay_out(trajectory, split_by_words, trained={Part.ANSWER, Part.TOOL})
     worst = find_traps(trajectory, track)[0]
     assert (worst.severity, worst.rule) == ("error", "tool_output_in_the_loss")
-    assert str(worst.message).startswith("1 tokens of tool output")
+    assert str(worst.message).startswith("Tool output is in the loss (tokens: 1)")
 
 
 @pytest.mark.parametrize("part", [Part.USER, Part.SYSTEM, Part.TEMPLATE])
@@ -255,7 +255,8 @@ def test_one_bad_line_costs_one_line(place):
 
 
 def test_spans_that_overlap_are_refused():
-    trajectory = load({"tokens": [1, 2], "mask": [0, 1], "spans": [["user", 0, 2], ["assistant", 1, 2]]})
+    record = TokenRecord((1, 2), (0, 1), (("user", 0, 2), ("assistant", 1, 2)))
+    trajectory = Trajectory("overlap", "", None, tokens=record)
     with pytest.raises(InputError, match="begins before"):
         lay_out(trajectory, split_by_words)
 
@@ -301,3 +302,20 @@ def test_half_a_surrogate_pair_becomes_a_sign_that_can_be_shown():
     trajectory = load({"messages": talk, "id": "\ud800"})
     assert [message["content"] for message in trajectory.messages] == ["a\ufffdb", "\U0001f600"]
     trajectory.name.encode("utf-8")
+
+
+def test_bare_conversations_are_grouped_by_their_prompt_unless_they_name_a_group():
+    cut = TALK[:4]  # ends with tool output: no format of rollouts claims it
+    other = [TALK[0], {"role": "user", "content": "What is 2 * 3?"}, *TALK[2:4]]
+    rows = [{"messages": cut, "id": 1}, {"messages": other, "id": 2}, {"messages": cut, "id": 3}]
+    loaded = read_trajectories("\n".join(json.dumps(row) for row in rows))
+    assert [one.name for one in loaded.group_of(loaded.trajectories[0])] == ["1", "3"]
+    assert load({"messages": cut, "group": "mine"}).group == "mine"
+
+
+def test_a_row_whose_spans_overlap_is_told_with_its_number_and_the_others_are_read():
+    sound = {"tokens": [1, 2, 3], "mask": [0, 1, 1], "spans": [["user", 0, 1], ["assistant", 1, 3]]}
+    rows = [sound, {**sound, "spans": [["user", 0, 2], ["assistant", 1, 3]]}]
+    loaded = read_trajectories("\n".join(json.dumps(row) for row in rows))
+    assert (len(loaded.trajectories), [bad.row for bad in loaded.bad_rows]) == (1, [2])
+    assert "begins before the span in front of it ends" in str(loaded.bad_rows[0].problem)
