@@ -105,9 +105,9 @@ class _Layout:
         fixed[_CLOCK] = fixed[10 : self.step_end] = False
         for _, at in self.numbers:
             fixed[at : at + 4] = False
-        same: NDArray[np.bool_] = (block[:, fixed] == np.frombuffer(self.record, "uint8")[fixed]).all(axis=1)
+        other: NDArray[np.bool_] = ((block != np.frombuffer(self.record, "uint8")) & fixed).any(axis=1)
         goes_on, ends = block[:, 10 : self.step_end - 1] >= 0x80, block[:, self.step_end - 1] < 0x80
-        return same & goes_on.all(axis=1) & ends
+        return ~other & goes_on.all(axis=1) & ends
 
     def points(self, block: NDArray[np.uint8], records: Places) -> Iterator[TagPoints]:
         """The points of records of this layout."""

@@ -90,10 +90,17 @@ def _scalars_of_file(data: bytes, file: str, notes: list[Sentence]) -> dict[byte
             others.setdefault(tag, []).append((record, step, value, wall))
     for tag, rows in others.items():
         parts.setdefault(tag, []).append(np.array(rows, dtype="float64").T)
-    found = {tag: np.concatenate(own, axis=1) for tag, own in parts.items()}
-    found = {tag: own[:, own[0] < whole] for tag, own in found.items()}
-    first = {tag: own[0].min() for tag, own in found.items() if own.shape[1]}
-    return {tag: found[tag][1:, found[tag][0].argsort(kind="stable")] for tag in sorted(first, key=first.__getitem__)}
+    found = {tag: _in_order(np.concatenate(own, axis=1), whole) for tag, own in parts.items()}
+    first = {tag: own[0, 0] for tag, own in found.items() if own.shape[1]}
+    return {tag: found[tag][1:] for tag in sorted(first, key=first.__getitem__)}
+
+
+def _in_order(rows: Floats, whole: int) -> Floats:
+    """The columns whose first row, the record, is below ``whole``, by that row."""
+    records = rows[0]
+    if (records[1:] < records[:-1]).any():
+        rows = rows[:, records.argsort(kind="stable")]
+    return rows[:, : int(rows[0].searchsorted(whole))]
 
 
 def event_files_below(folder: Path) -> list[Path]:

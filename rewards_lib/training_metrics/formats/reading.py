@@ -172,7 +172,8 @@ def _rows_of(
     steps = np.empty(len(rows))
     found = {}
     for name, one in metrics.items():
-        places = rows.searchsorted(keys[name]).astype("int64")
+        whole = np.array_equal(rows, keys[name])
+        places = np.arange(len(rows)) if whole else rows.searchsorted(keys[name]).astype("int64")
         steps[places] = one.steps
         found[name] = (places, one.values, one.wall)
     return steps, found
