@@ -123,11 +123,11 @@ def decide(
 @lru_cache(maxsize=1024)
 def _decide(truth: str, answer: str, percent: Percent, rounding_digits: int, use_algebra: bool) -> Decision:
     """Decide, and remember: the completions of a group share a ground truth and often an answer."""
-    wanted, value = normalise(stated_truth(truth)), normalise(stated_answer(answer))
-    if not re.search(r"\w|\\[A-Za-z{]", wanted) or not is_balanced(wanted):
-        return Decision(Verdict.UNREADABLE_TRUTH, "text")
     comparison = _Comparison(percent, rounding_digits, use_algebra)
     try:
+        wanted, value = normalise(stated_truth(truth)), normalise(stated_answer(answer))
+        if not re.search(r"\w|\\[A-Za-z{]", wanted) or not is_balanced(wanted):
+            return Decision(Verdict.UNREADABLE_TRUTH, "text")
         with _PRECISION:
             is_equal = comparison.compare(wanted, value)
     except (TooLargeError, RecursionError):
@@ -141,7 +141,10 @@ def _decide(truth: str, answer: str, percent: Percent, rounding_digits: int, use
 @lru_cache(maxsize=64)
 def names_several(truth: str) -> bool:
     """Tell whether a ground truth names several values, as ``2, 3`` does."""
-    collection = read_collection(_unwrapped(normalise(stated_truth(truth))))
+    try:
+        collection = read_collection(_unwrapped(normalise(stated_truth(truth))))
+    except TooLargeError:
+        return False
     return collection is not None and collection.kind in ("list", "set")
 
 

@@ -269,7 +269,7 @@ class _Parser:
             return self.group(lexeme, {"(": ")", "[": "]", "{": "}"}[lexeme])
         self.take()
         if kind == "number":
-            return Node("num", _exact_number(lexeme))
+            return _number(lexeme)
         if lexeme == "|":
             bars, self.in_bars = self.in_bars, True
             node = self.sum()
@@ -358,8 +358,10 @@ def _is_minus_one(node: Node) -> bool:
     return node == Node("neg", None, (ONE,))
 
 
-def _exact_number(text: str) -> Fraction:
-    exponent = re.search(r"[eE]([-+]?\d+)$", text)
-    if exponent and abs(int(exponent[1])) > MAX_EXPONENT:
-        raise TooLargeError
-    return Fraction(Decimal(text))
+def _number(text: str) -> Node:
+    """A number as written; a power of ten too large to be written out stays a power, whose size is judged later."""
+    digits, _, exponent = text.lower().partition("e")
+    if not exponent or (len(exponent) <= 6 and abs(int(exponent)) <= MAX_EXPONENT):
+        return Node("num", Fraction(Decimal(text)))
+    power = Node("pow", None, (Node("num", Fraction(10)), Node("num", Fraction(Decimal(exponent)))))
+    return Node("mul", None, (Node("num", Fraction(Decimal(digits))), power))

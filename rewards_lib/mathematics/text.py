@@ -10,6 +10,7 @@ import unicodedata
 from functools import lru_cache
 
 from rewards_lib.digits import fold_digits
+from rewards_lib.mathematics.expression import TooLargeError
 
 _SYMBOLS = {
     "−": "-", "–": "-", "‐": "-", "‑": "-", "﹣": "-", "×": "*", "·": "*", "⋅": "*", "∙": "*", "÷": "/", "∕": "/",
@@ -57,7 +58,7 @@ _DOUBLED = re.compile(
 
 @lru_cache(maxsize=256)
 def normalise(text: str) -> str:
-    r"""Write a mathematical text in one spelling.
+    r"""Write a mathematical text in one spelling. Raises ``TooLargeError`` for a repeating decimal of too many digits.
 
     >>> normalise(r"$\dfrac{1}{2}\,\text{cm}$.")
     '\\frac{1}{2} \\text{cm}'
@@ -95,6 +96,8 @@ _REPEATING = re.compile(
     r"(?:\\(?:overline|dot)\s*(?:\{(?P<barred>\d{1,50})\}|(?P<dotted>\d))|\((?P<bracketed>\d{1,50})\)"
     r"|(?P<written>\d{1,12}?)(?P=written){2,}(?:\.\.\.|\s*\\ldots))"
 )
+_MAX_WHOLE_DIGITS = 400
+"""Python itself refuses to read integers of some thousand digits."""
 _CHOSEN = re.compile(r"(?<![A-Za-z\\])(?P<kind>[CAP])_\{?(?P<all>\d{1,4})\}?\^\{?(?P<some>\d{1,4})\}?")
 
 
@@ -108,6 +111,8 @@ def _repeating_fraction(match: re.Match[str]) -> str:
     r"""Write ``0.1\overline{6}``, ``0.1(6)`` and ``0.1666...`` as a fraction."""
     whole, fixed = match["whole"] or "0", match["fixed"]
     cycle = match["barred"] or match["dotted"] or match["bracketed"] or match["written"]
+    if len(whole) > _MAX_WHOLE_DIGITS:
+        raise TooLargeError
     bottom = (10 ** len(cycle) - 1) * 10 ** len(fixed)
     return rf"\frac{{{int(whole + fixed + cycle) - int(whole + fixed)}}}{{{bottom}}}"
 
@@ -131,7 +136,7 @@ def _plain_characters(text: str) -> str:
     text = _chinese_number(text)
     text = re.sub(r"(?<=\d) ?([ckm]?m)(?=[²³](?!\w))", r"\\text{\1}", text)
     text = re.sub(r"百分之\s*(-?\d+(?:\.\d+)?)", r"\1%", text)
-    text = re.sub(r"(\d+)\s*分之\s*(\d+)", r"\\frac{\2}{\1}", text)
+    text = re.sub(r"(?<!\d)(\d++)\s*+分之\s*+(\d++)", r"\\frac{\2}{\1}", text)
     text = re.sub(r"(?<=\d)\s*比\s*(?=\d)", ":", text)
     text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ]+", lambda m: "^{" + m[0].translate(_SUPERSCRIPTS) + "}", text)
     text = re.sub(r"[₀₁₂₃₄₅₆₇₈₉]+", lambda m: "_{" + m[0].translate(_SUBSCRIPTS) + "}", text)
