@@ -13,7 +13,6 @@ ALLOWED = frozenset(
     [
         "__future__",
         "abc",
-        "argparse",
         "array",
         "ast",
         "asyncio",
@@ -106,6 +105,7 @@ ALLOWED = frozenset(
 
 SUBSTITUTES: dict[str, Words] = {
     "subprocess": sentence("Reward code cannot start programs; the sandbox_submit preset runs a completion's code."),
+    "argparse": sentence("Reward code gets no command line; write its settings as constants."),
     "multiprocessing": sentence("Reward code cannot start processes; use concurrent.futures.ThreadPoolExecutor."),
     "socket": sentence("Raw sockets are not available; use http.client or requests with an allowed host."),
     "socketserver": sentence("Reward code cannot listen for connections."),
@@ -150,7 +150,6 @@ _CODE = sentence("runs text as code")
 
 DENY: dict[str, dict[str, Words]] = {
     "abc": {},
-    "argparse": {"FileType": _FILE},
     "ast": {"main": _PROGRAM},
     "asyncio": {
         "create_subprocess_exec": _PROCESS, "create_subprocess_shell": _PROCESS, "subprocess": _PROCESS,

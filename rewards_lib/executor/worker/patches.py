@@ -18,32 +18,16 @@ from . import dial
 from .guards import PolicyError, check_attribute_name, format_guarded, is_own
 
 
-def _patch_argparse(module: Any) -> None:
-    """Arguments are not read from files, and become attributes of a ``Namespace`` only."""
-    parse = module.ArgumentParser.parse_known_args
-
-    def refuse(*_given: Any) -> Any:
-        raise PolicyError("argparse cannot read arguments from a file: reward code sees no files")
-
-    def parse_into_namespace(self: Any, args: Any = None, namespace: Any = None) -> Any:
-        if namespace is not None and not isinstance(namespace, module.Namespace):
-            raise PolicyError("argparse sets attributes of a Namespace only")
-        return parse(self, args, namespace)
-
-    module.ArgumentParser._read_args_from_files = refuse
-    module.ArgumentParser.parse_known_args = parse_into_namespace
-
-
 def _patch_ast(module: Any) -> None:
     """Fields are those of syntax nodes; anything could call ``__globals__`` a field of its own."""
-    read = module.iter_fields
 
     def read_node(node: Any) -> Any:
         if not isinstance(node, module.AST):
             raise PolicyError("only syntax nodes have fields")
-        for name in node._fields:
+        for name in tuple(node._fields):
             check_attribute_name(name)
-        return read(node)
+            if hasattr(node, name):
+                yield name, getattr(node, name)
 
     module.iter_fields = read_node
 
@@ -138,7 +122,6 @@ def _patch_dataclasses(module: Any) -> None:
 
 PATCHES: dict[str, Callable[[Any], None]] = {
     "aiohappyeyeballs": dial.patch_aiohappyeyeballs,
-    "argparse": _patch_argparse,
     "ast": _patch_ast,
     "asyncio.base_events": dial.patch_asyncio,
     "contextlib": _patch_contextlib,

@@ -236,20 +236,12 @@ def attack():
     match Loop():
         case Loop(found): return callable(found)
 """,
-    "arguments are read from a file": """
-import argparse
-def attack():
-    parser = argparse.ArgumentParser(fromfile_prefix_chars="@", exit_on_error=False)
-    parser.add_argument("lines", nargs="*")
-    return "root" in str(parser.parse_args(["@/etc/passwd"]))
-""",
-    "arguments become attributes of a library class": """
+    "an argument's action sets an attribute of a library class": """
 import argparse, typing
 def attack():
     reference = typing.get_args(typing.List["1 + 1"])[0]
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--name", dest="__module__")
-    parser.parse_args(["--name", "reward"], namespace=type(reference))
+    action = argparse.ArgumentParser().add_argument("--name", dest="__module__")
+    action(None, type(reference), "reward")
     return reference._evaluate({}, {}, frozenset()) == 2
 """,
     "a function calls its globals a field": """
@@ -309,7 +301,7 @@ def test_a_known_way_around_the_policy_is_closed(make_confined, name):
 
 def test_ordinary_uses_of_what_was_closed_still_work(run):
     source = """
-import abc, argparse, asyncio, codecs, contextvars, copy, contextlib, dataclasses, enum, errno, fnmatch, functools
+import abc, asyncio, codecs, contextvars, copy, contextlib, dataclasses, enum, errno, fnmatch, functools
 import gzip, io, logging, sys, types, typing
 import xml.etree.ElementTree as ET
 from collections import namedtuple
@@ -374,9 +366,6 @@ def reward_fn(context, sample, completions):
     from concurrent.futures import TimeoutError as Late
     assert Late is TimeoutError
     assert fnmatch.filter(["a.py"], "*.py") and contextvars.ContextVar("v", default=1).get() == 1
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--k", type=int, default=1)
-    assert parser.parse_args(["--k", "3"]).k == 3
     @contextlib.contextmanager
     def doubled():
         "doubles"
