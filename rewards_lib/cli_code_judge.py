@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rewards_lib.cli_options import Commands
+from rewards_lib.cli_options import Commands, add_allow_host
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.errors import InputError
 from rewards_lib.strict_json import read_json, read_text
@@ -30,10 +30,7 @@ def add_code_judge_command(commands: Commands) -> None:
 
 def _add_limits(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workers", type=int, metavar="N", help="programs that run at a time (one a processor)")
-    command.add_argument(
-        "--allow-host", action="append", default=[], metavar="H",
-        help="a host that tests may be fetched from: host, host:port or *.suffix; may be repeated",
-    )  # fmt: skip
+    add_allow_host(command, told="a host that tests may be fetched from")
 
 
 def _judge(options: argparse.Namespace, *, is_brief: bool = True) -> Any:

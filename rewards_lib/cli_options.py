@@ -19,24 +19,24 @@ def add_run_options(command: argparse.ArgumentParser) -> None:
     """Add ``--time-limit``, ``--allow-host`` and ``--secret``: what a run of a custom function may take and reach."""
     command.add_argument("--time-limit", type=float, metavar="S", help="seconds a call of a function may take (30)")
     add_allow_host(command)
-    command.add_argument(
-        "--secret",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a value for os.environ of functions, from the variable NAME or the console's secrets; may be repeated",
-    )
+    add_secret(command)
 
 
-def add_allow_host(command: argparse.ArgumentParser) -> None:
-    """Add ``--allow-host``."""
+def add_allow_host(command: argparse.ArgumentParser, *, told: str = "a host functions may reach") -> None:
+    """Add ``--allow-host``; ``told`` says for what."""
     command.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="H",
-        help="a host functions may reach: host, host:port or *.suffix; may be repeated",
-    )
+        "--allow-host", action="append", default=[], metavar="H",
+        help=f"{told}: host, host:port or *.suffix; may be repeated",
+    )  # fmt: skip
+
+
+def add_secret(command: argparse.ArgumentParser) -> None:
+    """Add ``--secret``."""
+    command.add_argument(
+        "--secret", action="append", default=[], metavar="NAME",
+        help="a secret for os.environ of functions: the variable NAME's value, else the console's; a version holds its "
+        "name alone; may be repeated",
+    )  # fmt: skip
 
 
 def secrets_of(options: argparse.Namespace) -> tuple[tuple[str, str | None], ...]:

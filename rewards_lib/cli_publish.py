@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewards_lib.cli_options import Commands, add_allow_host
+from rewards_lib.cli_options import Commands, add_allow_host, add_secret
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.errors import InputError
 from rewards_lib.strict_json import read_text
@@ -45,10 +45,7 @@ def _add_publish(commands: Commands) -> None:
     command.add_argument("--requirements", type=Path, metavar="R.txt", help="the function's requirements")
     command.add_argument("--note", default="", metavar="TEXT", help="what changed")
     add_allow_host(command)
-    command.add_argument(
-        "--secret", action="append", default=[], metavar="NAME",
-        help="a secret the function reads from os.environ; its name is published, never its value; may be repeated",
-    )  # fmt: skip
+    add_secret(command)
     command.set_defaults(run=_publish)
 
 
@@ -262,13 +259,7 @@ def _add_serve(commands: Commands) -> None:
     command.add_argument("--most-waiting", type=int, default=256, metavar="N", help="requests that may wait (256)")
     command.add_argument("--with-parent", action="store_true", help="end when the process that started this one ends")
     command.add_argument("--code-judge", action="store_true", help="answer the code judge's /submit and /run_code too")
-    command.add_argument(
-        "--tests-host",
-        action="append",
-        default=[],
-        metavar="H",
-        help="a host its tests may be fetched from: host, host:port or *.suffix; may be repeated",
-    )
+    add_allow_host(command, told="a host that tests for the code judge may be fetched from")
     command.set_defaults(run=_serve)
 
 
@@ -282,7 +273,7 @@ def _serve(options: argparse.Namespace) -> int:
         host=options.host, port=usual_port() if options.port is None else options.port,
         token=os.environ.get(TOKEN_VARIABLE, "").strip(),
         trusted_hosts=tuple(options.trusted_host), most_waiting=options.most_waiting,
-        code_judge_hosts=tuple(options.tests_host) if options.code_judge else None,
+        code_judge_hosts=tuple(options.allow_host) if options.code_judge else None,
     )  # fmt: skip
     if options.at_once is not None:
         settings = replace(settings, at_once=options.at_once)

@@ -111,8 +111,9 @@ class InternalError(RewardConsoleError):
 def boundary(on_error: Callable[[RewardConsoleError], None]) -> Iterator[None]:
     """Turn any exception of the block into one member of the family and hand it to ``on_error``.
 
-    Stands at four places: command, request, job, page. Exceptions that are not ours become an ``InternalError``
-    with an id, and their traceback goes to the log under that id.
+    Stands around whatever must not fall with what it starts: a command, a request, a job, a page and each of its parts
+    that can fail alone, one completion among others, the round of a thread that goes on. Exceptions that are not ours
+    become an ``InternalError`` with an id, and their traceback goes to the log under that id.
     """
     try:
         yield

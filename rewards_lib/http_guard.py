@@ -106,9 +106,14 @@ class HttpGuard:
         return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self.token.encode())
 
 
-async def send_refusal(send: Send, refusal: Refusal, row: JsonObject) -> None:
-    """Answer a request that goes no further, with a body in the words of its service."""
-    body = write_json(row).encode()
+def failure_row(error: str, code: str) -> JsonObject:
+    """The body of every answer of a service that tells a failure; SandboxFusion's clients look for ``detail``."""
+    return {"status": "failure", "error": error, "code": code, "detail": error}
+
+
+async def send_refusal(send: Send, refusal: Refusal) -> None:
+    """Answer a request that goes no further."""
+    body = write_json(failure_row(refusal.error, refusal.code)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if refusal.http_status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

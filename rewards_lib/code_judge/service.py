@@ -1,7 +1,8 @@
 """The judge over HTTP, as SandboxFusion's clients know it: ``/submit``, ``/run_code``, ``/v1/ping``, ``/healthz``.
 
 Invariant: an answer with ``accepted`` is a verdict; whatever kept the judge from one is an error status with one
-sentence in ``detail``, so that no client takes a fault of ours for a wrong program.
+sentence in ``error``, and in ``detail``, where SandboxFusion's clients look: no client takes a fault of ours for a
+wrong program.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from rewards_lib.http_guard import (
     Receive,
     Send,
     check_address,
+    failure_row,
     read_body,
     send_refusal,
 )
@@ -80,11 +82,18 @@ def application(judge: CodeJudge, canary: Canary, threads: ThreadPoolExecutor, g
         row = judge.health() | {"status": "well" if canary.is_well else "ill", "canary": canary.to_json()}
         return _json(row, 200 if canary.is_well else 503)
 
+    for status in (404, 405):
+        app.add_exception_handler(status, _no_such_route)
     return app
 
 
+async def _no_such_route(_request: Request, error: Exception) -> Response:
+    told = "There is no such address. POST to /submit or /run_code."
+    return _json(failure_row(told, "http"), getattr(error, "status_code", 404), getattr(error, "headers", None))
+
+
 class _Guarded:
-    """Refuses what the guard refuses, in the words of the judge's clients."""
+    """Refuses what the guard refuses."""
 
     def __init__(self, app: Application, guard: HttpGuard) -> None:
         self._inner = app
@@ -102,7 +111,7 @@ class _Guarded:
 
         refusal = self._guard.refusal(scope)
         if refusal is not None:
-            await send_refusal(tell, refusal, {"detail": refusal.error, "code": refusal.code})
+            await send_refusal(tell, refusal)
             return
         await self._inner(scope, receive, tell)
 
@@ -164,7 +173,7 @@ def _run_code(judge: CodeJudge, body: Any, cancellation: Cancellation) -> JsonOb
 
 def _refusal(error: RewardConsoleError) -> Response:
     headers = {"Retry-After": _RETRY_AFTER_SECONDS} if error.http_status == 503 else None
-    return _json({"detail": str(error), "code": error.code}, error.http_status, headers)
+    return _json(failure_row(str(error), error.code), error.http_status, headers)
 
 
 def _json(value: Json, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -1,7 +1,6 @@
 """The routes of the service and what OpenAPI says of them.
 
-Invariant: whatever the request, the answer is JSON with a ``status`` (health, metrics, docs and the code
-judge's routes apart, whose clients look for ``detail``).
+Invariant: whatever the request, the answer is JSON (metrics and docs apart), and a failure has one shape on all routes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from starlette.exceptions import HTTPException
 from rewards_lib import __version__
 from rewards_lib.contract import Json
 from rewards_lib.errors import RewardConsoleError
-from rewards_lib.http_guard import read_body
+from rewards_lib.http_guard import failure_row, read_body
 from rewards_lib.publishing import published_names
 from rewards_lib.serving import openapi
 from rewards_lib.serving.admission import Admission
@@ -114,5 +113,5 @@ async def _told(_request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "There is no such address. POST to /rewards/NAME; GET /docs lists all.",
              405: "This address does not take this method. Rewards are asked for with POST."}  # fmt: skip
-    body: Json = {"status": "failure", "error": words.get(status, "The request was refused."), "code": "http"}
+    body = failure_row(words.get(status, "The request was refused."), "http")
     return _json(body, status, dict(getattr(error, "headers", None) or {}))

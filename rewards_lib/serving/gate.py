@@ -53,8 +53,7 @@ class Gate:
         refusal = self._guard.refusal(scope)
         if refusal is not None:
             scope[FACTS] = Facts(status="failure", error=refusal.error)
-            row: JsonObject = {"status": "failure", "error": refusal.error, "code": refusal.code}
-            await send_refusal(tell, refusal, row)
+            await send_refusal(tell, refusal)
             return
         await self._inner(scope, receive, tell)
 

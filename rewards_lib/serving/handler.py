@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from rewards_lib.contract import Json, JsonObject, MixResult, Payload
 from rewards_lib.errors import InternalError, RewardConsoleError, UnscoredError, boundary
 from rewards_lib.executor import Executor
+from rewards_lib.http_guard import failure_row
 from rewards_lib.payloads import openrlhf, read_payload, slime
 from rewards_lib.presets import find_preset
 from rewards_lib.publishing import Published, find_published, open_version
@@ -169,7 +170,7 @@ class RewardHandler:
 def error_answer(error: RewardConsoleError, facts: Facts) -> Answer:
     """The answer for a failure, in the same shape for every dialect."""
     facts.status, facts.error = "failure", str(error)
-    body: JsonObject = {"status": "failure", "error": str(error), "code": error.code}
+    body = failure_row(str(error), error.code)
     headers = {"Retry-After": str(RETRY_SECONDS)} if error.http_status == 503 else {}
     if facts.version:
         headers |= {"X-Reward-Version": facts.version, "X-Mix-Version": facts.mix_version}

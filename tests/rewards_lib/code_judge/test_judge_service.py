@@ -120,7 +120,14 @@ def test_what_is_no_verdict_is_an_error_status_with_one_sentence(served, change,
     assert got == status
     assert "accepted" not in body
     assert body["detail"]
+    assert (body["status"], body["error"]) == ("failure", body["detail"])
     assert "Traceback" not in body["detail"]
+
+
+def test_an_address_or_a_method_that_is_none_is_told_like_any_failure(served):
+    for method, path, status in (("GET", "/nope", 404), ("GET", "/submit", 405)):
+        got, body, _ = served.ask(method, path)
+        assert (got, body["status"], body["code"], body["error"]) == (status, "failure", "http", body["detail"])
 
 
 @pytest.mark.parametrize("body", ["", "{", "[]", "NaN", '"x"'])
