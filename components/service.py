@@ -37,7 +37,8 @@ def port() -> int:
 
 def url() -> str:
     """Its address."""
-    return ServiceSettings(port=port()).url
+    running = find_service(port())
+    return (ServiceSettings(port=running.port, host=running.host) if running else ServiceSettings(port=port())).url
 
 
 def has_token() -> bool:

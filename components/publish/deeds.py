@@ -20,6 +20,7 @@ from rewards_lib.function_sources import resolver
 from rewards_lib.interop import SOURCES, TARGETS, export_version, import_source, keep_import
 from rewards_lib.publishing import open_version, publish_function, publish_mix
 from rewards_lib.store import Version
+from rewards_lib.strict_json import decode_utf8
 
 MAX_FILE_MB = 1
 
@@ -126,11 +127,7 @@ def import_dialog() -> None:
             st.caption(_("A reward function of TRL, verl, OpenRLHF or Ark. Nothing of it is run now."))
             return
         try:
-            text = file.getvalue().decode("utf-8")
-        except UnicodeDecodeError:
-            st.error(_("The file is not UTF-8."))
-            return
-        try:
+            text = decode_utf8(file.getvalue(), name=file.name)
             imported = import_source(text, name=Path(file.name).stem, where=file.name, origin=origin or None)
         except InputError as error:
             st.error(plain(explain(error)))

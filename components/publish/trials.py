@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import streamlit as st
 
@@ -57,7 +57,7 @@ def _ask(reference: str, body: bytes) -> tuple[str, int, float, str]:
     try:
         connection.request("POST", f"/rewards/{quote(reference)}", body, headers)
         answer = connection.getresponse()
-        status, text, version = answer.status, answer.read(), answer.headers.get("X-Reward-Version", "")
+        status, text, version = answer.status, answer.read(), unquote(answer.headers.get("X-Reward-Version", ""))
     except (OSError, http.client.HTTPException) as error:
         status, text, version = 0, (str(error) or type(error).__name__).encode(), ""
     finally:

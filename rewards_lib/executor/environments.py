@@ -75,9 +75,21 @@ def read_requirements(text: str) -> list[Requirement]:
             ) from None
         if requirement.url:
             raise InputError("Addresses such as {entry} are not available.", where=where, entry=entry)
-        if requirement.marker is None or requirement.marker.evaluate():
+        if _is_meant(requirement, entry, where):
             found.append(requirement)
     return found
+
+
+def _is_meant(requirement: Requirement, entry: str, where: str) -> bool:
+    """Whether the condition of a requirement holds here."""
+    from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
+
+    try:
+        return requirement.marker is None or requirement.marker.evaluate()
+    except (UndefinedComparison, UndefinedEnvironmentName):
+        raise InputError(
+            "The condition of {entry} compares what cannot be compared.", where=where, entry=entry
+        ) from None
 
 
 class Environments:

@@ -54,7 +54,7 @@ def limits_from(content: Mapping[str, Any]) -> Limits:
 
 
 def _bounded(name: str, value: Any) -> float | None:
-    if name not in RANGES or isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    if name not in RANGES or isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     least, most = RANGES[name]
-    return min(max(value, least), most)
+    return None if isinstance(value, float) and math.isnan(value) else min(max(value, least), most)

@@ -33,6 +33,7 @@ MOST_BUSY_SECONDS = 300.0
 """So is one that worked this long; its processor time is limited."""
 _IMPORT_SECONDS = 60.0
 _LIMITS = Limits(wall_seconds=_IMPORT_SECONDS, cpu_seconds=2 * MOST_BUSY_SECONDS)
+_LOOK_SECONDS = 0.2
 _PIECE_BYTES = 1 << 16
 _AHEAD_BYTES = 1 << 16
 """So much fits into a socket's buffer on every system: sending it never waits for the child."""
@@ -61,14 +62,25 @@ class StandingWorkers:
         self, entry: str, items: Sequence[Json], seconds: Sequence[float], preload: Sequence[str], stop: StopSwitch
     ) -> list[ItemRun]:
         """Call the entry on every item; waits for a child that is free."""
-        worker = self._free.get()
+        worker = self._take(stop)
+        if worker is None:
+            return [ItemRun(None, stopped()) for _ in items]
         try:
             return worker.run(entry, items, seconds, preload, stop)
         finally:
             self._free.put(worker)
 
+    def _take(self, stop: StopSwitch) -> _StandingWorker | None:
+        """Wait for a child that is free; None when nobody wants it any more."""
+        while not stop.is_pressed:
+            with contextlib.suppress(queue.Empty):
+                return self._free.get(timeout=_LOOK_SECONDS)
+        return None
+
     def close(self) -> None:
-        """End every child."""
+        """End every child, at work or not; the items in its hands and those behind them have errors."""
+        for worker in self._all:
+            worker.interrupt()
         for worker in self._all:
             worker.close()
 
@@ -92,6 +104,7 @@ class _StandingWorker:
     def __init__(self, lease: Lease) -> None:
         self._lease = lease
         self._lock = threading.Lock()
+        self._is_closed = False
         self._stack = ExitStack()
         self._socket: socket.socket | None = None
         self._channel: RunChannel | None = None
@@ -108,14 +121,14 @@ class _StandingWorker:
         runs: list[ItemRun] = []
         with self._lock:
             while len(runs) < len(items):
-                if stop.is_pressed:
+                if stop.is_pressed or self._is_closed:
                     runs.append(ItemRun(None, stopped()))
                     continue
                 try:
                     if self._items >= MOST_ITEMS or self._busy_seconds >= MOST_BUSY_SECONDS or self._is_lost():
                         self._end()
                     self._prepare(entry, preload)
-                    with stop.ending(self._interrupt):  # a switch pressed before tells it at once
+                    with stop.ending(self._stop_child):  # a switch pressed before tells it at once
                         runs += self._run_some(entry, items[len(runs) :], seconds[len(runs) :])
                 except WorkerUnavailableError:
                     self._end()
@@ -150,7 +163,12 @@ class _StandingWorker:
                 break
         return runs
 
-    def _interrupt(self) -> None:
+    def interrupt(self) -> None:
+        """End the work in progress for good, from another thread than its own."""
+        self._is_closed = True
+        self._stop_child()
+
+    def _stop_child(self) -> None:
         """End the child that is at work, from the thread of whoever pressed the switch."""
         channel = self._channel
         if channel is not None:
@@ -240,7 +258,7 @@ class _StandingWorker:
         self._imported, self._items, self._busy_seconds = set(), 0, 0.0
 
     def close(self) -> None:
-        """End the child."""
+        """End the child; waits for the work in progress."""
         with self._lock:
             self._end()
 

@@ -120,6 +120,7 @@ def exported_files(published: Published, target: Target, *, executor: Executor) 
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
+    folder = folder.resolve()  # ``.`` has a name and a parent then
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as made:
         whole = Path(made) / "export"
@@ -127,9 +128,15 @@ def _write(folder: Path, files: dict[str, str]) -> None:
             place = whole / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8", newline="\n")
+        before = Path(made) / "before"
         if folder.exists():
-            folder.rename(Path(made) / "before")
-        shutil.move(whole, folder)
+            folder.rename(before)
+        try:
+            shutil.move(whole, folder)
+        except OSError:
+            if before.exists():
+                before.rename(folder)
+            raise
 
 
 # --- the smoke test -------------------------------------------------------------------------------------------------

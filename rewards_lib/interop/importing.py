@@ -54,8 +54,9 @@ def import_source(text: str, *, name: str, where: str = "", origin: str | None =
     """Make a draft's content of a function's text. Raises InputError as ``import_file`` does."""
     try:
         functions = functions_of(ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise InputError("This is not Python: {reason}.", where=where, reason=str(error)) from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = str(error) or "it is nested too deeply"
+        raise InputError("This is not Python: {reason}.", where=where, reason=reason) from None
     if origin is not None and origin not in SOURCES:
         raise InputError(
             "There is no import from {origin}.", where="--from", origin=origin, remedy="There are: {names}.",

@@ -62,7 +62,7 @@ def find_published(store: Store, reference: str) -> Version:
             "{reference} was withdrawn and is not served.", reference=reference,
             remedy="Name another version, or publish a new one.",
         )  # fmt: skip
-    return max(served, key=lambda version: version.published_at)
+    return max(served, key=lambda version: version.number)
 
 
 def published_names(store: Store) -> list[str]:

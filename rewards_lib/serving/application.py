@@ -69,7 +69,8 @@ def build_application(
     async def docs() -> HTMLResponse:
         return HTMLResponse(openapi.page(application.openapi()))
 
-    application.add_exception_handler(HTTPException, _told)
+    for kind in (HTTPException, Exception):
+        application.add_exception_handler(kind, _told)
     return application
 
 
@@ -112,6 +113,7 @@ async def _told(_request: Request, error: Exception) -> Response:
     """Say what the framework refused in our shape."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "There is no such address. POST to /rewards/NAME; GET /docs lists all.",
-             405: "This address does not take this method. Rewards are asked for with POST."}  # fmt: skip
+             405: "This address does not take this method. Rewards are asked for with POST.",
+             500: "The service met a fault of its own; its log tells more. Nothing was scored."}  # fmt: skip
     body = failure_row(words.get(status, "The request was refused."), "http")
     return _json(body, status, dict(getattr(error, "headers", None) or {}))

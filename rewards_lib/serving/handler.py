@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, TypeAlias
+from urllib.parse import quote
 
 from rewards_lib.contract import Json, JsonObject, MixResult, Payload
 from rewards_lib.errors import InternalError, RewardConsoleError, UnscoredError, boundary
@@ -173,16 +174,21 @@ def error_answer(error: RewardConsoleError, facts: Facts) -> Answer:
     body = failure_row(str(error), error.code)
     headers = {"Retry-After": str(RETRY_SECONDS)} if error.http_status == 503 else {}
     if facts.version:
-        headers |= {"X-Reward-Version": facts.version, "X-Mix-Version": facts.mix_version}
+        headers |= _versions(facts)
     return Answer(error.http_status, body, headers, facts)
 
 
 def _answer(one: _Asked, results: list[MixResult]) -> Answer:
     """Write the results of one request in its dialect. Raises UnscoredError."""
     _tell(one.facts, results)
-    headers = {"X-Reward-Version": one.facts.version, "X-Mix-Version": one.facts.mix_version}
+    headers = _versions(one.facts)
     body = results[0].response() if one.dialect == "ark" else _encode_texts(one.dialect, results)
     return Answer(200, body, headers, one.facts)
+
+
+def _versions(facts: Facts) -> dict[str, str]:
+    """What scored, for headers, which hold no other letters than ASCII's: names are percent-encoded as in addresses."""
+    return {"X-Reward-Version": quote(facts.version, safe="@"), "X-Mix-Version": facts.mix_version}
 
 
 def _unanswered() -> InternalError:

@@ -62,9 +62,10 @@ def run_load_test(plan: LoadPlan, on_progress: Callable[[int, int], None] = lamb
 
     Raises InputError for a plan that cannot be sent.
     """
-    address = urlsplit(plan.url)
-    if address.scheme != "http" or not address.hostname:
+    if not _is_address(plan.url):
         raise InputError("The address of a service is http://host:port.", where="--url")
+    if not plan.token.isascii() or not plan.token.isprintable():
+        raise InputError("The token holds what no header can hold: line ends, or letters beyond ASCII.", where="token")
     if min(plan.batch_size, plan.completions, plan.concurrency, plan.steps) < 1:
         raise InputError("Every size of a load test is 1 at least.", where="load test")
     body, total = _body(plan), plan.batch_size * plan.steps
@@ -87,6 +88,14 @@ def run_load_test(plan: LoadPlan, on_progress: Callable[[int, int], None] = lamb
             sender.join()
         step_seconds.append(time.perf_counter() - started)
     return _report(plan, tally, step_seconds)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        address = urlsplit(url)
+        return address.scheme == "http" and bool(address.hostname) and address.port != 0
+    except ValueError:  # a port beyond 65535, half an IPv6 address
+        return False
 
 
 def _body(plan: LoadPlan) -> bytes:
@@ -154,7 +163,7 @@ def _report(plan: LoadPlan, tally: _Tally, step_seconds: list[float]) -> JsonObj
     seconds, answered = sum(step_seconds), len(tally.times_ms)
     limit = _limit(tally)
     return {
-        "status": "failure" if tally.errors else "success",
+        "status": "failure" if tally.errors or answered < plan.batch_size * plan.steps else "success",
         "reference": plan.reference, "batch_size": plan.batch_size, "completions": plan.completions,
         "concurrency": plan.concurrency, "steps": plan.steps,
         "requests": plan.batch_size * plan.steps, "answered": answered, "errors": dict(tally.errors),

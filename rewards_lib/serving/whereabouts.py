@@ -73,11 +73,10 @@ def find_service(port: int) -> Whereabouts | None:
 def _is_service(pid: int) -> bool:
     """Whether a process lives and is no later one that was given the same number."""
     try:
-        os.kill(pid, 0)
+        with contextlib.suppress(PermissionError):  # another user's: what it is can be read all the same
+            os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
-        return True
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:  # no /proc here

@@ -156,3 +156,10 @@ def test_a_group_rule_is_warned_of_where_the_trainer_hands_over_one_completion(s
     version = publish_mix(store, "group", mix, resolver(store=lambda: store))
     assert export_version(open_version(version), "verl", tmp_path / "a", executor=executor).findings
     assert not export_version(open_version(version), "trl", tmp_path / "b", executor=executor).findings
+
+
+def test_an_export_goes_into_the_empty_folder_one_stands_in(store, executor, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    export_version(published(store, "alone"), "trl", Path(), executor=executor)
+    assert (tmp_path / "here" / "README.md").is_file()

@@ -139,5 +139,8 @@ def _read_metrics(metrics: Any) -> tuple[dict[str, float], list[list[Any]]]:
 
 
 def _short(value: Any) -> str:
-    text = str(value)
+    try:
+        text = str(value)
+    except ValueError:  # an integer with more digits than Python writes
+        text = "an integer of thousands of digits"
     return text if len(text) <= 60 else text[:60] + "..."

@@ -55,10 +55,21 @@ OPEN_KINDS.add(_SimpleNamespace)
 
 
 def _signal(number: int, handler: Any) -> Any:
-    """signal.signal whose handlers get None instead of the interrupted frame."""
+    """signal.signal for the alarm alone, others hold the limits; its handlers get None instead of the frame."""
     import signal
 
+    if number != signal.SIGALRM:
+        raise PolicyError("reward code may handle signal.SIGALRM alone")
     return signal.signal(number, (lambda received, _frame: handler(received, None)) if callable(handler) else handler)
+
+
+def _set_timer(which: int, seconds: float, interval: float = 0.0) -> tuple[float, float]:
+    """signal.setitimer for the real time alone; the timers of processor time hold the limits."""
+    import signal
+
+    if which != signal.ITIMER_REAL:
+        raise PolicyError("reward code may set signal.ITIMER_REAL alone")
+    return signal.setitimer(which, seconds, interval)
 
 
 def _getenv(key: str, default: Any = None) -> Any:
@@ -162,6 +173,7 @@ REPLACEMENTS: dict[tuple[str, str], Callable[[], Any]] = {
     ("os", "environ"): lambda: environ,
     ("os", "getenv"): lambda: _getenv,
     ("signal", "signal"): lambda: _signal,
+    ("signal", "setitimer"): lambda: _set_timer,
     ("types", "SimpleNamespace"): lambda: _SimpleNamespace,
     ("typing", "NamedTuple"): _NamedTuple,
     ("typing", "get_origin"): lambda: _get_origin,

@@ -5,6 +5,7 @@ Invariant: nothing is made up: what has no JSON form is left out or becomes its 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,12 @@ ANSWER_NAMES = ("answer", "ground_truth", "solution", "label", "target")
 
 
 def plain(value: Any) -> Json:
-    """A value as JSON: numpy and torch scalars and arrays become numbers and lists, anything unknown its text."""
+    """A value as JSON: numpy and torch scalars and arrays become numbers and lists, anything unknown its text.
+
+    NaN, which is how a table writes an empty cell, and infinity are None.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):

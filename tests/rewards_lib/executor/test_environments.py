@@ -55,7 +55,7 @@ def installer(request, monkeypatch) -> str:
 @pytest.mark.parametrize(
     "line",
     ["-r other.txt", "-e .", "--index-url x", "./local", "/abs/path", "pkg @ file:///x", "git+https://x/y", "https://x/y.whl",
-     "a b c", "x.whl", "pkg==", "pkg;bad"],
+     "a b c", "x.whl", "pkg==", "pkg;bad", "pkg; os_name ~= 'x'"],
 )  # fmt: skip
 def test_a_line_that_is_no_plain_requirement_is_refused_with_its_number(line):
     with pytest.raises(InputError) as refused:

@@ -125,3 +125,10 @@ def test_an_alarm_of_the_authors_own_works(run):
     )
     result = run(source)
     assert (result.error, result.status) == (None, "success")
+
+
+@pytest.mark.parametrize("deed", ["signal.setitimer(2, 0)", "signal.signal(signal.Signals(27), signal.SIG_IGN)"])
+def test_the_clock_of_processor_time_is_not_the_authors_to_stop(run, deed):
+    result = run(f"import signal\ndef reward_fn(c, s, r):\n    {deed}\n    return RewardFunctionResult([1, 1])\n")
+    assert [score.value for score in result.scores] == [None, None]
+    assert "alone" in str(result.error)

@@ -216,3 +216,9 @@ def test_every_result_says_how_it_ran(run):
     assert result.duration_ms > 0
     assert result.memory_mb is not None
     assert result.memory_mb > 1
+
+
+def test_a_metric_of_more_digits_than_python_writes_costs_no_reward(run):
+    result = run(returning("RewardFunctionResult([1, 0], {'huge': 10**5000, 'ok': 2})"))
+    assert (values(result), result.metrics) == ([1.0, 0.0], {"ok": 2.0})
+    assert any("huge" in str(finding.message) for finding in result.findings)

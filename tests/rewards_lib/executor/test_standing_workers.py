@@ -110,3 +110,29 @@ def test_many_threads_share_few_children():
             thread.join()
     assert len(got) == 24
     assert len({write_json(value) for kind, value in got if kind}) == 1
+
+
+def test_closing_waits_for_no_item_in_progress_and_gives_each_an_error():
+    with Executor(standing=1) as executor:
+        executor.run_items("time:sleep", [0], item_seconds=60)
+        got = []
+        thread = threading.Thread(
+            target=lambda: got.extend(executor.run_items("time:sleep", [60, 60], item_seconds=90))
+        )
+        thread.start()
+        while executor._standing._free.qsize():
+            thread.join(0.01)
+        executor.close()
+        thread.join(20)
+        assert not thread.is_alive()
+        assert [str(run.error) for run in got] == ["The run was stopped."] * 2
+
+
+def test_a_run_that_waits_for_a_child_can_be_stopped():
+    with Executor(standing=1) as executor:
+        worker = executor._standing._free.get()
+        switch = StopSwitch()
+        threading.Timer(0.2, switch.press).start()
+        [run] = executor.stopped_by(switch).run_items(ENTRY, [item("a")], item_seconds=20)
+        assert (run.value, str(run.error)) == (None, "The run was stopped.")
+        executor._standing._free.put(worker)

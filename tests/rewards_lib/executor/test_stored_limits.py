@@ -27,6 +27,10 @@ def test_what_is_not_set_has_its_default(content):
     assert limits_from(content) == Limits()
 
 
+def test_a_number_beyond_every_float_is_the_bound():
+    assert limits_from({"limits": {"threads": 10**400}}).threads == RANGES["threads"][1]
+
+
 def test_infinity_is_the_bound_and_no_number_is_not_set():
     assert limits_from({"limits": {"memory_mb": math.inf}}).memory_mb == RANGES["memory_mb"][1]
     assert limits_from({"limits": {"memory_mb": math.nan}}) == Limits()

@@ -8,6 +8,7 @@ from rewards_lib.contract import Completion, Payload, Sample
 from rewards_lib.errors import InputError
 from rewards_lib.executor import Executor, FunctionSource
 from rewards_lib.interop import import_file, import_source, keep_import
+from rewards_lib.interop.adapters.arguments import plain
 from rewards_lib.store import Store
 
 PAYLOAD = Payload(
@@ -139,3 +140,13 @@ def test_an_import_takes_a_free_name_and_is_not_kept_twice(tmp_path):
     assert keep_import(store, import_source(VERL, name="score")).name == first.name == "score"
     assert keep_import(store, import_source(OPENRLHF, name="score")).name == "score_2"
     store.close()
+
+
+def test_an_empty_cell_of_a_table_is_no_number_for_an_exported_reward():
+    assert plain({"a": float("nan"), "b": [float("inf"), 1.0]}) == {"a": None, "b": [None, 1.0]}
+
+
+@pytest.mark.parametrize("text", ["x=" + "-" * 100_000 + "1", "(" * 500])
+def test_a_text_nested_too_deeply_is_refused(text):
+    with pytest.raises(InputError, match="This is not Python"):
+        import_source(text, name="deep")

@@ -1,5 +1,7 @@
 """Versions: what is frozen, what differs, what comes back."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from rewards_lib.errors import InputError, NotFoundError, StoreError
@@ -175,3 +177,12 @@ def test_a_version_names_the_secrets_of_a_function_and_holds_no_value(store, tmp
         files = exported_files(open_version(version), TARGETS["verl"], executor=executor)
     assert "very-secret-value" not in "".join(files.values())
     assert "MY_TOKEN" in files["README.md"]
+
+
+def test_the_newest_version_is_the_one_with_the_highest_number_whatever_the_clock_says(tmp_path):
+    days = iter([9, 8, 7, 6])
+    store = Store(f"sqlite:///{tmp_path}/store.sqlite3", now=lambda: datetime(2026, 1, next(days), tzinfo=UTC))
+    publish_function(store, "f", function(0.1))
+    publish_function(store, "f", function(0.2))
+    assert find_published(store, "f").number == 2
+    store.close()

@@ -102,6 +102,15 @@ def test_a_service_that_is_not_there_is_an_error_each():
     assert sum(result["errors"].values()) == 2
 
 
+@pytest.mark.parametrize(
+    ("url", "token"), [("http://127.0.0.1:99999", ""), ("http://[::1", ""), ("http://127.0.0.1:1", "two\nlines"),
+                       ("http://127.0.0.1:1", "schlüssel")],
+)  # fmt: skip
+def test_an_address_or_token_that_no_request_can_have_is_refused(url, token):
+    with pytest.raises(InputError):
+        run_load_test(LoadPlan(url, "m", PAYLOAD, token=token))
+
+
 def test_a_plan_that_cannot_be_sent_is_refused(stand_in):
     with pytest.raises(InputError):
         run(stand_in, batch_size=0)

@@ -130,3 +130,10 @@ def test_a_mix_published_with_another_weight_pays_by_it(handler, store):
     publish_mix(store, "math", read_mix(text), without_functions)
     assert ask(handler, "math", {"sample": sample(), "completions": ["\\boxed{0.5}"]}).body["rewards"] == [0.5]
     assert ask(handler, "math@1", {"sample": sample(), "completions": ["\\boxed{0.5}"]}).body["rewards"] == [0.35]
+
+
+def test_a_name_in_chinese_is_served_and_told_in_ascii(handler, store):
+    publish_mix(store, "数学", read_mix((ROOT / "examples/math/mix.json").read_text()), without_functions)
+    answer = ask(handler, "数学", ENVELOPE)
+    assert (answer.http_status, answer.headers["X-Reward-Version"]) == (200, "%E6%95%B0%E5%AD%A6@1")
+    assert ask(handler, "数学", b"{").headers["X-Reward-Version"].isascii()
