@@ -7,8 +7,9 @@
 
 A submission goes through ``submission`` (what was asked), ``extraction`` (which program), ``test_lists`` (which tests),
 ``judge`` and ``submission_judging`` (compile once, run side by side on ``workers``), ``run_verdict`` (one run to one
-verdict), ``comparison`` (right or not) and ``responses`` (back on the wire). Invariant: a fault of the judge is never a
-verdict.
+verdict), ``comparison`` (right or not) and ``responses`` (back on the wire). What a language needs is in ``languages``,
+where this machine has it in ``toolchains``; ``headers`` and ``libraries`` are compiled before any program. Invariant: a
+fault of the judge is never a verdict.
 """
 
 from __future__ import annotations

@@ -60,10 +60,10 @@ class ReadyProgram:
         name = language.program_file or _file_name(language, self.source)
         placed = {name: self.descriptor, **(files or {})}
         python, command = None, tuple(_filled(part, chain, self.source, limits.memory_mb) for part in language.run)
-        readable = (*toolchains.libraries(), *chain.readable)
+        readable = (*toolchains.readable_by_all(), *chain.readable)
         if not language.run:
             site = list(chain.readable) if self.needs_packages else []
-            readable = readable if site else toolchains.libraries()
+            readable = readable if site else toolchains.readable_by_all()
             python = {"file": name, "site": site, "arguments": list(arguments)}
         return RunOrder(
             limits, (*command, *arguments) if command else (), python, placed, tuple(fetch), fetch_always=True,
@@ -84,7 +84,7 @@ def compile_order(
     ``header`` is a folder with precompiled headers, searched first; ``library`` the language's compiled packages.
     """
     language = toolchain.language
-    everything = (*toolchains.libraries(), *toolchain.compiler_readable)
+    everything = (*toolchains.readable_by_all(), *toolchain.compiler_readable)
     filled = (_filled(part, toolchain, source, _COMPILER_MB) for part in language.compile)
     command = tuple(part.replace("{library}", library or "") for part in filled)
     searched = ("-I", header) if header else ()
@@ -103,7 +103,7 @@ def compile_order(
 def header_order(toolchain: Toolchain, flags: Sequence[str]) -> Iterator[RunOrder]:
     """What a worker is told to precompile the language's header."""
     language = toolchain.language
-    everything = (*toolchains.libraries(), *toolchain.compiler_readable)
+    everything = (*toolchains.readable_by_all(), *toolchain.compiler_readable)
     compiler = _filled(language.compile[0], toolchain, "", _COMPILER_MB)
     descriptor = anonymous_files.shared(f"#include <{language.header}>\n".encode(), "source")
     with anonymous_files.closing(descriptor):

@@ -60,7 +60,7 @@ class Toolchain:
 
 
 @cache
-def libraries() -> tuple[str, ...]:
+def readable_by_all() -> tuple[str, ...]:
     """What every program may read: the system's libraries, the interpreter, our workers' code."""
     return tuple(places.readable_places([str(WORKER_FOLDER)]))
 
@@ -113,7 +113,7 @@ def found_languages() -> dict[str, str | None]:
 def readable_anywhere() -> tuple[str, ...]:
     """Everything that a program or compiler of any language may read: what workers see at all."""
     chains = [chain for chain in map(find_toolchain, LANGUAGES.values()) if chain]
-    wanted = [*libraries(), *(path for chain in chains for path in (*chain.readable, *chain.compiler_readable))]
+    wanted = [*readable_by_all(), *(path for chain in chains for path in (*chain.readable, *chain.compiler_readable))]
     places_alone = [path for path in dict.fromkeys(wanted) if not any(_is_inside(path, other) for other in wanted)]
     return tuple(places_alone)
 
