@@ -1,4 +1,4 @@
-"""What this console keeps of rollouts: results and uploads with their sizes, to be looked through and removed."""
+"""What this console keeps of rollouts: results, uploads and data sets with their sizes; removes what is chosen."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -15,6 +16,7 @@ from components.i18n import _
 from components.shell import show_failure
 from components.theme import count, plain, size
 from rewards_lib.data_directory import data_directory
+from rewards_lib.datasets import list_datasets, remove_dataset
 from rewards_lib.errors import boundary
 from rewards_lib.jobs import Job
 from rewards_lib.rollouts.uploads import Upload, list_uploads, remove_upload
@@ -22,17 +24,19 @@ from rewards_lib.rollouts.uploads import Upload, list_uploads, remove_upload
 
 @dataclass(frozen=True)
 class Stored:
-    """A row of the list: a result or an upload."""
+    """A row of the list."""
 
+    kind: Literal["result", "upload", "dataset"]
     id: str
-    """The job's, or the upload's digest."""
-    is_result: bool
+    """The job's, the upload's digest, or the data set's name."""
     title: str
     about: str
     size_bytes: int
     at: datetime | None
     is_busy: bool
     """A running job, or the file that one reads: it stays."""
+    is_read: bool = False
+    """Whether a result would miss this upload."""
 
 
 def uploads_folder() -> Path:
@@ -50,14 +54,16 @@ def stored_files() -> None:
         st.caption(_("Nothing is stored: no file was dropped here and nothing was scored."))
         return
     whole = size(sum(one.size_bytes for one in found))
-    st.markdown(f"**{_('Uploads and results')}**  :small[:gray[{_('{size} on the console machine', size=whole)}]]")
+    st.markdown(
+        f"**{_('Results, uploads and data sets')}**  :small[:gray[{_('{size} on the console machine', size=whole)}]]"
+    )
     chosen = _table(found)
     if not chosen:
         st.caption(_("Choose what is to go. What a running job needs stays."))
         return
-    if any(not one.is_result for one in chosen):
+    if any(one.is_read for one in chosen):
         st.warning(_("Without its upload a result can still be read, but neither attacked nor gone on with."))
-    if any(one.is_result for one in chosen):
+    if any(one.kind == "result" for one in chosen):
         st.warning(_("Results go with the attacks on them. This cannot be undone."))
     taken = size(sum(one.size_bytes for one in chosen))
     st.button(
@@ -73,33 +79,38 @@ def _remove(chosen: Sequence[Stored]) -> None:
 
 
 def list_stored() -> list[Stored]:
-    """The results and uploads there are, the largest first."""
+    """The results, uploads and kept data sets there are, the largest first."""
     runner = cache.job_runner()
     jobs = [job for job in runner.list() if job.request.kind != "attack"]
     results = [
-        Stored(job.id, True, job.request.title, job.request.mix_label, runner.size_bytes(job.id), job.started_at,
+        Stored("result", job.id, job.request.title, job.request.mix_label, runner.size_bytes(job.id), job.started_at,
                job.state == "running") for job in jobs
     ]  # fmt: skip
     uploads = [_upload(one, jobs) for one in list_uploads(uploads_folder())]
-    return sorted([*results, *uploads], key=lambda one: one.size_bytes, reverse=True)
+    datasets = [
+        Stored("dataset", one.name, one.name, _("{count} samples", count=count(one.rows)), one.path.stat().st_size,
+               one.saved_at, is_busy=False) for one in list_datasets(cache.store())
+    ]  # fmt: skip
+    return sorted([*results, *uploads, *datasets], key=lambda one: one.size_bytes, reverse=True)
 
 
 def _upload(one: Upload, jobs: Sequence[Job]) -> Stored:
     users = [job for job in jobs if job.request.source in one.paths]
     title = ", ".join(path.name for path in one.paths) or _("(an upload that broke off)")
-    about = _("read by {count} results", count=count(len(users))) if users else _("no result reads it")
+    about = _("results that read it: {count}", count=count(len(users))) if users else _("no result reads it")
     is_busy = any(job.state == "running" for job in users)
-    return Stored(one.digest, False, title, about, one.size_bytes, one.kept_at, is_busy)
+    return Stored("upload", one.digest, title, about, one.size_bytes, one.kept_at, is_busy, is_read=bool(users))
 
 
 def _table(found: Sequence[Stored]) -> list[Stored]:
+    kinds = {"result": _("result"), "upload": _("upload"), "dataset": _("data set")}
     rows = [
-        {"kind": _("result") if one.is_result else _("upload"), "name": one.title,
+        {"kind": kinds[one.kind], "name": one.title,
          "about": one.about + (" · " + _("in use") if one.is_busy else ""), "size": size(one.size_bytes),
          "at": drafts.clock(one.at) if one.at else ""} for one in found
     ]  # fmt: skip
     table = st.dataframe(
-        pd.DataFrame(rows, columns=["kind", "name", "about", "size", "at"]), hide_index=True, row_height=30,
+        pd.DataFrame(rows, columns=["kind", "name", "size", "about", "at"]), hide_index=True, row_height=30,
         height=min(36 + 30 * max(len(rows), 1), 420), key=f"stored_table_{len(rows)}", alt=_("Stored files"),
         on_select="rerun", selection_mode="multi-row",
         column_config={
@@ -114,10 +125,12 @@ def _table(found: Sequence[Stored]) -> list[Stored]:
 
 
 def remove_stored(chosen: Sequence[Stored]) -> None:
-    """Remove results and uploads. Raises StoreError for a job that another console runs."""
+    """Remove what was chosen. Raises StoreError for a job that another console runs."""
     for one in chosen:
-        if one.is_result:
+        if one.kind == "result":
             cache.job_runner().remove(one.id)
+        elif one.kind == "dataset":
+            remove_dataset(cache.store(), one.id)
         else:
             remove_upload(uploads_folder(), one.id)
     source = state.rollout_source.get()

@@ -126,6 +126,5 @@ def test_an_upload_and_its_result_are_seen_with_their_size_and_removed(visitor, 
     grid = visitor.page.get_by_test_id("stDataFrame").first
     grid.click(position={"x": 20, "y": 50})
     visitor.settle()
-    visitor.sees("Without its upload")
     visitor.press("Remove 1 for good")
     visitor.sees("freed.")

@@ -10,6 +10,7 @@ import streamlit as st
 from components import cache
 from components.rollouts import datasets
 from components.rollouts.stored_files import list_stored, remove_stored
+from rewards_lib.datasets import save_dataset
 from rewards_lib.regression_cases import Expected, save_case, stored_cases
 from tests.pages.conftest import texts
 
@@ -242,6 +243,7 @@ def test_a_result_is_removed_after_a_second_question_that_tells_its_size(page, o
 
 
 def test_what_is_stored_is_listed_with_its_size_and_its_use(page, open_page):
+    save_dataset(cache.store(), "sums", [(1, {"messages": [], "extra": {}})])
     page = drop(page, "mine.jsonl", [{"sample": {"messages": []}, "completion": "1" * 5000}])
     page.selectbox(key="score_scorer").set_value("mix:loose").run()
     finished(page.button(key="start_scoring").click().run())
@@ -249,9 +251,9 @@ def test_what_is_stored_is_listed_with_its_size_and_its_use(page, open_page):
     listed.session_state["rollouts_view"] = "stored"
     listed.run()
     table = listed.dataframe[0].value
-    assert list(table["kind"]) == ["result", "upload"]
-    assert list(table["name"]) == ["mine.jsonl"] * 2
-    assert list(table["about"])[1] == "read by 1 results"
+    assert list(table["kind"]) == ["result", "upload", "data set"]
+    assert list(table["name"]) == ["mine.jsonl", "mine.jsonl", "sums"]
+    assert list(table["about"])[1] == "results that read it: 1"
     assert "on the console machine" in plain(listed)
     remove_stored(list_stored())
     assert list_stored() == []
