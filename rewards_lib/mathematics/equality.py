@@ -59,11 +59,11 @@ from rewards_lib.mathematics.text import (
     compact,
     fold_words,
     has_words,
-    inside,
     is_balanced,
     is_text,
     normalise,
     split_top,
+    unwrapped,
 )
 from rewards_lib.mathematics.units import split_unit, without_unit
 from rewards_lib.mathematics.values import (
@@ -77,6 +77,8 @@ from rewards_lib.mathematics.values import (
 
 Percent: TypeAlias = Literal["either", "strict"]
 MAX_CHARACTERS = 20_000
+MAX_COMPARISONS = 1_500
+"""Of parts with one another, within one comparison: sets of sets multiply them."""
 _REMEMBERED_CHARACTERS = 400
 _PRECISION = threading.RLock()
 """mpmath has one precision for the whole process; without the lock one thread would set another's back."""
@@ -142,7 +144,7 @@ def _decide(truth: str, answer: str, percent: Percent, rounding_digits: int, use
 def names_several(truth: str) -> bool:
     """Tell whether a ground truth names several values, as ``2, 3`` does."""
     try:
-        collection = read_collection(_unwrapped(normalise(stated_truth(truth))))
+        collection = read_collection(unwrapped(normalise(stated_truth(truth))))
     except TooLargeError:
         return False
     return collection is not None and collection.kind in ("list", "set")
@@ -159,11 +161,15 @@ class _Comparison:
         self.read: tuple[str, str] | None = None
         """Truth and answer as exact numbers, where the two as a whole are."""
         self.depth = 0
+        self.comparisons = 0
 
     def compare(self, truth: str, answer: str) -> bool | None:
         """Compare two normalised texts, structure first."""
         if compact(truth) == compact(answer):
             return bool(answer)
+        self.comparisons += 1
+        if self.comparisons > MAX_COMPARISONS:
+            raise TooLargeError
         self.depth += 1
         try:
             if self.depth > 12 or not answer:
@@ -356,22 +362,11 @@ _DECIMAL_COMMA = r"-?\d*\.\d+", r"-?\d+,\d+"
 
 def _prepared(text: str) -> str:
     """Take off what is around a text: grouping braces, the name of a set, a determinant's bars, an estimate."""
-    return without_determinants(without_builder(_unwrapped(exact_side(without_domain(text)))))
+    return without_determinants(without_builder(unwrapped(exact_side(without_domain(text)))))
 
 
 def _has_equation(text: str) -> bool:
     return len(split_top(text, r"(?<![<>!])=|\\in(?![A-Za-z])")) > 1
-
-
-def _unwrapped(text: str) -> str:
-    """Take off grouping braces and brackets around the whole text; a tuple keeps its brackets."""
-    while True:
-        body = inside(text, "{", "}")
-        if body is None and (body := inside(text, "(", ")")) is not None and len(split_top(body, ",|;")) > 1:
-            return text
-        if not body:
-            return text
-        text = body
 
 
 def _parsed(text: str) -> Node | None:

@@ -13,6 +13,7 @@ from rewards_lib.mathematics.expression import Node, OutOfDomainError, TooLargeE
 
 MAX_BITS = 200_000
 MAX_FACTORIAL = 5_000
+_MAX_ROOT_BITS = 10_000
 
 
 def exact_value(node: Node) -> Fraction | None:
@@ -62,7 +63,7 @@ def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
 
 
 def _exact_root(base: Fraction, degree: int) -> Fraction | None:
-    if base < 0:
+    if base < 0 or max(base.numerator.bit_length(), base.denominator.bit_length()) > _MAX_ROOT_BITS:
         return None
     top, bottom = _integer_root(base.numerator, degree), _integer_root(base.denominator, degree)
     return Fraction(top, bottom) if top is not None and bottom else None

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from itertools import permutations
 
+from rewards_lib.mathematics.expression import TooLargeError
 from rewards_lib.mathematics.text import inside, split_top
 
 _KIND = r"\{(?:small)?[pbB]?matrix\}"
@@ -16,6 +17,8 @@ _MATRIX = re.compile(rf"\\begin{_KIND}(?P<body>(?:(?!\\begin).)*?)\\end{_KIND}",
 _DETERMINANT = re.compile(r"\\begin\{vmatrix\}(?P<body>(?:(?!\\begin).)*?)\\end\{vmatrix\}", re.DOTALL)
 _TRANSPOSED = re.compile(r"\^\s*\{?\s*(?:T|\\top|\\mathsf ?\{?T\}?|\\intercal)\s*\}?")
 _MAX_CELLS = 400
+_MAX_CHARACTERS = 20_000
+"""Of all cells of a product together: they double with each factor."""
 _MAX_DETERMINANT = 3
 
 
@@ -37,7 +40,10 @@ class Matrix:
 
 
 def read_matrix(text: str) -> Matrix | None:
-    r"""Read a normalised text as a matrix: one, a multiple, a sum or a product of some, or ``[[1,2],[3,4]]``."""
+    r"""Read a normalised text as a matrix: one, a multiple, a sum or a product of some, or ``[[1,2],[3,4]]``.
+
+    Raises ``TooLargeError`` for a product whose cells grow too long.
+    """
     if r"\begin" not in text:
         return _read_nested_brackets(text)
     matches = list(_MATRIX.finditer(text))
@@ -100,6 +106,8 @@ def _product(first: Matrix, second: Matrix) -> Matrix | None:
     (rows, inner), (height, columns) = first.shape, second.shape
     if inner != height or rows * columns * inner > _MAX_CELLS:
         return None
+    if columns * sum(map(len, first.cells)) + rows * sum(map(len, second.cells)) > _MAX_CHARACTERS:
+        raise TooLargeError
     return Matrix(
         tuple(
             tuple("+".join(f"({row[k]})*({second.rows[k][column]})" for k in range(inner)) for column in range(columns))

@@ -30,27 +30,20 @@ _MANY = 40
 
 
 def unordered(first: Sequence[str], second: Sequence[str], compare: Compare) -> bool:
-    """Match the elements of two collections, order and repetition aside."""
+    """Match the elements of two collections, order and repetition aside: each needs its like on the other side."""
     spelled = [list({compact(element): element for element in elements}.values()) for elements in (first, second)]
     if max(map(len, spelled)) > _MANY:
         return {compact(element) for element in first} == {compact(element) for element in second}
-    wanted, left = (_distinct(elements, compare) for elements in spelled)
-    if len(wanted) != len(left):
-        return False
+    wanted, found = spelled
+    matched: set[int] = set()
     for element in wanted:
-        partner = next((other for other in left if compare(element, other)), None)
+        places = sorted(range(len(found)), key=lambda place: place in matched)
+        partner = next((place for place in places if compare(element, found[place])), None)
         if partner is None:
             return False
-        left.remove(partner)
-    return True
-
-
-def _distinct(elements: Sequence[str], compare: Compare) -> list[str]:
-    kept: list[str] = []
-    for element in elements:
-        if not any(compare(other, element) for other in kept):
-            kept.append(element)
-    return kept
+        matched.add(partner)
+    rest = [other for place, other in enumerate(found) if place not in matched]
+    return all(any(compare(element, other) for element in wanted) for other in rest)
 
 
 def in_order(first: Sequence[str], second: Sequence[str], compare: Compare) -> bool:

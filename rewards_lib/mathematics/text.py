@@ -263,18 +263,57 @@ def _splitter(separator: str) -> re.Pattern[str]:
     return _SPLITTERS[separator]
 
 
+_BRACKET = re.compile(r"\\begin\b|\\end\b|\\[{}]|\\.|[()\[\]{}]")
+
+
 def inside(text: str, opening: str, closing: str) -> str | None:
     """What stands inside one pair of brackets around the whole text; None when they are not a pair."""
     if not (text.startswith(opening) and text.endswith(closing)) or len(text) < len(opening) + len(closing):
         return None
     body = text[len(opening) : len(text) - len(closing)]
     depth = 0
-    for mark in re.finditer(r"\\begin\b|\\end\b|\\[{}]|\\.|[()\[\]{}]", body):
+    for mark in _BRACKET.finditer(body):
         depth += mark[0] in ("(", "[", "{", r"\{", r"\begin")
         depth -= mark[0] in (")", "]", "}", r"\}", r"\end")
         if depth < 0:
             return None
     return body.strip() if depth == 0 else None
+
+
+_CLOSING = {"{": "}", "(": ")"}
+
+
+def unwrapped(text: str) -> str:
+    """Take off grouping braces and brackets around the whole text, all in one scan; a tuple keeps its brackets.
+
+    >>> unwrapped("{((5))}"), unwrapped("((1,2))"), unwrapped("(1)(2)")
+    ('5', '(1,2)', '(1)(2)')
+    """
+    partners = _bracket_pairs(text) if text[:1] in _CLOSING else {}
+    before, start, end = None, 0, len(text)
+    while start < end and partners.get(start) == end - 1 and _CLOSING.get(text[start]) == text[end - 1]:
+        inner, last = start + 1, end - 1
+        while inner < last and text[inner].isspace():
+            inner += 1
+        while inner < last and text[last - 1].isspace():
+            last -= 1
+        if inner == last:
+            break
+        before, start, end = (start, end), inner, last
+    if before and text[before[0]] == "(" and len(split_top(text[start:end], ",|;")) > 1:
+        start, end = before
+    return text[start:end]
+
+
+def _bracket_pairs(text: str) -> dict[int, int]:
+    """Where each bracket that opens is closed, whatever its kind, as in ``[1,2)``."""
+    pairs, opened = {}, []
+    for mark in _BRACKET.finditer(text):
+        if mark[0] in ("(", "[", "{", r"\{", r"\begin"):
+            opened.append(mark.start())
+        elif opened and mark[0] in (")", "]", "}", r"\}", r"\end"):
+            pairs[opened.pop()] = mark.start()
+    return pairs
 
 
 @lru_cache(maxsize=256)
