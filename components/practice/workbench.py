@@ -78,6 +78,7 @@ def workbench(name: str) -> None:
         st.markdown(f":small[:material/lightbulb: **{_('Hint {number}', number=number)}**  {say(hint)}]")
     if graded:
         _verdict(graded.result, fresh=fresh)
+        _scenes(exercise)
     is_solved = graded is not None and graded.result.is_solved
     if name in state.exercise_opened.get():
         _solution(exercise)
@@ -110,10 +111,12 @@ def _verdict(found: Grade, *, fresh: bool) -> None:
     mark = ":green[:material/check:]" if found.is_solved else ":red[:material/close:]"
     stale = "" if fresh else f"  :small[:gray[{_('before the last edit')}]]"
     st.markdown(f"{mark} **{count}**{stale}  \n{say(found.message)}")
+    _first_wrong(found)
     st.dataframe(
         pd.DataFrame([_row(outcome) for outcome in found.outcomes]),
         hide_index=True,
         row_height=30,
+        height="content",
         key="exercise_cases",
         placeholder="",
         alt=_("Cases of the exercise: passed or not, expected and got"),
@@ -130,6 +133,21 @@ def _verdict(found: Grade, *, fresh: bool) -> None:
     if found.printed:
         with st.expander(_("What it printed")):
             st.text(found.printed)
+
+
+def _first_wrong(found: Grade) -> None:
+    """The first case that went wrong, whole: the table below cuts what is long."""
+    wrong = next((one for one in found.outcomes if one.state in (CheckState.FAILED, CheckState.RAISED)), None)
+    if wrong is not None:
+        told = _("expected {expected}, got {got}", expected=repr(wrong.check.gives), got=wrong.got)
+        st.code(f"{wrong.check.call}\n# {told}", language="python", wrap_lines=True)
+
+
+def _scenes(exercise: Exercise) -> None:
+    """The code that the cases call beside the learner's own."""
+    if exercise.support:
+        with st.expander(_("Code that the cases use")):
+            st.code(exercise.support.strip(), language="python")
 
 
 def _verdicts() -> dict[CheckState, str]:

@@ -24,7 +24,7 @@ def test_a_mistake_gets_its_message_then_the_exercise_is_solved_and_stays_so(pra
     practice.sees("Hint 1")
     practice.write(TITLE, EXERCISE.solution)
     practice.press("Check")
-    practice.sees("Solved: all 4 cases pass.")
+    practice.sees(f"Solved: all {len(EXERCISE.checks)} cases pass.")
     practice.page.reload()
     practice.settle()
     practice.sees("first steps · solved")
@@ -61,7 +61,7 @@ def test_a_round_from_memory_judges_each_gap_and_shows_the_rest(practice):
 def test_the_next_exercise_is_a_click_away(practice):
     practice.write(TITLE, EXERCISE.solution)
     practice.press("Check")
-    practice.sees("Solved: all 4 cases pass.")
+    practice.sees(f"Solved: all {len(EXERCISE.checks)} cases pass.")
     practice.press("Next:")
     practice.sees("Asynchronous rollout buffer")
     expect(practice.page).to_have_url(f"{practice.server.url}/practice?exercise=rollout_buffer")

@@ -9,12 +9,12 @@ from tests.pages.conftest import texts
 FIRST = next(iter(exercises()))
 
 
-def write(page, text):
+def write(page, text, name=FIRST):
     """Type into the editor, whether it is built here or a plain text area."""
     if page.text_area:
         page.text_area[0].set_value(text)
     else:
-        page.session_state[f"exercise_{FIRST}"] = {"value": text}
+        page.session_state[f"exercise_{name}"] = {"value": text}
     return page
 
 
@@ -36,7 +36,8 @@ def test_the_solution_solves_it_and_the_plan_says_so_after_a_reload(open_page):
     page = open_page("practice")
     write(page, exercises()[FIRST].solution).run()
     page.button(key="exercise_check").click().run()
-    assert "6 of 6 cases pass." in texts(page)
+    count = len(exercises()[FIRST].checks)
+    assert f"{count} of {count} cases pass." in texts(page)
     again = open_page("practice")
     assert again.radio[0].value == list(exercises())[1]
     assert cache.store().load_draft("exercise", FIRST).content["text"] == exercises()[FIRST].solution
@@ -76,3 +77,14 @@ def test_answers_of_another_round_are_left_aside(monkeypatch):
     monkeypatch.setattr(state, "widget", lambda key: held)
     assert typed_answers("key", "30/1", {1: "a"}) == {1: "a", 2: "b"}
     assert typed_answers("key", "30/2", {1: "a"}) == {1: "a"}
+
+
+def test_the_first_case_that_goes_wrong_is_shown_whole_and_the_code_of_the_cases_can_be_read(open_page):
+    page = open_page("practice", exercise="mask_shift")
+    exercise = exercises()["mask_shift"]
+    write(page, exercise.wrong_answers[0].text, name="mask_shift").run()
+    page.button(key="exercise_check").click().run()
+    shown = "\n".join(one.value for one in page.code)
+    assert exercise.checks[0].call in shown
+    assert f"expected {exercise.checks[0].gives!r}, got " in shown
+    assert exercise.support.strip() in shown

@@ -30,7 +30,7 @@ def test_an_unscored_trajectory_is_given_nothing_rather_than_zero(open_page):
     page.run()
     assert not page.exception
     assert "Unscored: there is nothing to assign" in texts(page)
-    assert "1 trajectories of this group are unscored" in texts(page).replace("\\", "")
+    assert "Unscored in this group: 1." in texts(page).replace("\\", "")
 
 
 def test_tool_output_put_into_the_loss_is_told(open_page):
