@@ -30,7 +30,7 @@ def execution_of(report: RunReport, *, whole: bool = False) -> Execution:
     ended = report.ended_by == "wall" or _used_up(report, None)
     return Execution(
         None if report.ended_by else report.code, report.cpu_seconds, report.wall_seconds, report.peak_mb,
-        _text(report.stdout, most), _text(report.stderr, most), anonymous_files.size_of(report.stdout), ended,
+        _text(report.stdout, most), _text(report.stderr, most), ended,
     )  # fmt: skip
 
 

@@ -66,7 +66,6 @@ class Execution:
     stdout: str = ""
     """Cut; bytes that are no UTF-8 escaped."""
     stderr: str = ""
-    stdout_bytes: int = 0
     timed_out: bool = False
 
 
