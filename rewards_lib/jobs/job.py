@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from rewards_lib.contract import JsonObject, Sentence
+from rewards_lib.contract import JsonObject, Sentence, sentence
+from rewards_lib.errors import RewardConsoleError
 from rewards_lib.function_sources import secret_or_none
 from rewards_lib.mix import Mix, mix_from_json, mix_to_json
 from rewards_lib.rollouts import ColumnMap
@@ -125,7 +126,21 @@ class Job:
 
     @classmethod
     def from_json(cls, id_: str, folder: Path, row: JsonObject) -> Job:
-        """Read what ``to_json`` wrote."""
+        """Read what ``to_json`` wrote. A record of another version that does not fit is a failed job that says so.
+
+        It can be looked at and removed; a single one must not hide all others.
+        """
+        try:
+            return cls._read(id_, folder, row)
+        except (RewardConsoleError, AttributeError, LookupError, TypeError, ValueError):
+            given = row.get("request")
+            known = given if isinstance(given, dict) else {}
+            request = JobRequest("read", Path(str(known.get("source", ""))), str(known.get("title", id_)))
+            told = sentence("The record of this job was written by another version of the console and cannot be read.")
+            return cls(id_, request, "failed", folder, error=told)
+
+    @classmethod
+    def _read(cls, id_: str, folder: Path, row: JsonObject) -> Job:
         plain = {key: row[key] for key in ("state", "done", "total", "unscored", "started_done", "result")}
         return cls(
             id=id_, folder=folder, request=JobRequest.from_json(row["request"]), is_one_cause=row["is_one_cause"],

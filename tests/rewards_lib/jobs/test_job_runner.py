@@ -222,3 +222,14 @@ def test_a_job_of_another_console_is_not_removed_under_its_hands(runner, store, 
         with pytest.raises(StoreError, match="Another console"):
             other.remove(job.id)
     assert job.scored_path.exists()
+
+
+@pytest.mark.parametrize("request_row", [None, {"title": "old.jsonl"}, {"title": "old.jsonl", "kind": "score"}])
+def test_a_record_of_another_version_hides_no_other_job_and_can_be_removed(runner, store, tmp_path, request_row):
+    job = finished(runner, runner.start(ask(rollouts(tmp_path / "r.jsonl", 8))))
+    store.put_item("job", "000101-000000-abcd", {"state": "done", "request": request_row})
+    old = runner.load("000101-000000-abcd")
+    assert (old.state, "another version" in str(old.error)) == ("failed", True)
+    assert [one.id for one in runner.list()] == [job.id, old.id]
+    runner.remove(old.id)
+    assert [one.id for one in runner.list()] == [job.id]

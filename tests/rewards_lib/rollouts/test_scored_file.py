@@ -118,3 +118,24 @@ def test_any_text_is_a_filter_or_is_refused_in_a_sentence(text):
     except InputError:
         return
     found.test({"reward": None, "length": 1.0, "text": "x", "group": "g"})
+
+
+FIRST_VERSION = (
+    '{"line": 1, "id": "1", "group": "g", "sample": {"messages": [{"role": "user", "content": "1+1?"}], "extra": '
+    '{"answer": "2"}, "tools": []}, "completion": "2", "reward": 1.0, "rules": {"has": 1.0}, "status": "success", '
+    '"mix_version": "f6029c1ac648"}\n'
+    '{"line": 2, "id": "2", "group": "g", "sample": {"messages": [], "extra": {}, "tools": []}, "completion": null, '
+    '"reward": null, "rules": {"has": null}, "status": "failure", "error": "The rollout has no completion.", '
+    '"mix_version": "f6029c1ac648", "recorded": {"reward": 0.5, "rules": {}}, "meta": {"step": 3}}\n'
+)
+"""As ``score`` wrote it when it was new: these bytes never change."""
+
+
+def test_a_file_of_the_first_version_stays_readable(tmp_path):
+    path = tmp_path / "old.jsonl"
+    path.write_text(FIRST_VERSION)
+    scored = open_scored(path)
+    assert scored.table.rewards.tolist()[0] == 1.0
+    second = scored.read([1])[0]
+    assert (second.recorded.reward, second.recorded.error) == (None, "The rollout has no completion.")
+    assert second.meta["step"] == 3
