@@ -1,4 +1,4 @@
-"""Training metrics: drop an export of a run, be told what is wrong, then see every curve."""
+"""Training metrics: drop an export of a run, be told what is wrong, then see every series."""
 
 import streamlit as st
 
@@ -66,7 +66,7 @@ if exports:
 with place:
     shell.page_head(
         _("Training metrics"),
-        _("Drop an export of a run; be told what is wrong before you look at a curve."),
+        _("Drop an export of a run; be told what is wrong before you look at a chart."),
         actions if opened else None,
     )
 

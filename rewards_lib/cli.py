@@ -229,7 +229,7 @@ def _metrics(options: argparse.Namespace) -> int:
         book=rule_book().with_rules(own),
     )
     print_result(report)
-    print_next(f"drop the file on {CONSOLE_URL}/training_metrics to see the curves")
+    print_next(f"drop the file on {CONSOLE_URL}/training_metrics to see its charts")
     failing = SEVERITIES[: SEVERITIES.index(options.fail_on) + 1] if options.fail_on else ()
     return int(any(finding["severity"] in failing for finding in report["findings"]))
 

@@ -64,7 +64,7 @@ def _axes_chooser() -> list[str]:
 
 
 def _run_line(exports: Sequence[Export], runs: Mapping[str, Run]) -> str:
-    """Whose curves these are, with their colours where there are several."""
+    """Whose series these are, with their colours where there are several."""
     if len(runs) > 1:
         return "  ".join(theme.rule_mark(index, label) for index, label in enumerate(runs))
     (run,) = runs.values()

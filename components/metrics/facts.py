@@ -1,4 +1,4 @@
-"""What is said about runs before their curves: the figures that matter, how the files were read, what was mended."""
+"""What is said about runs before their charts: the figures that matter, how the files were read, what was mended."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _verdict(judged: Mapping[str, Judged]) -> None:
         )
     elif any(finding.rule == "too_short" for finding in found):
         st.info(
-            _("Too few steps to judge; look at the curves."), title=_("Nothing wrong so far"), icon=":material/info:"
+            _("Too few steps to judge; look at the charts."), title=_("Nothing wrong so far"), icon=":material/info:"
         )
     elif passed < FEWEST_PASSED * len(judged):
         told = _("Few checks could be made on these metrics, and all of them passed: {count}.", count=passed)
@@ -152,7 +152,7 @@ def _weights(one: Judged) -> None:
     if sums is None:
         if solved := one.diagnosis.solved:
             pairs = " + ".join(f"{number_text(weight)} × {name}" for name, weight in solved.items())
-            st.caption(theme.plain(_("Weights as solved from the curves: {pairs}", pairs=pairs)))
+            st.caption(theme.plain(_("Weights as solved from the series: {pairs}", pairs=pairs)))
     elif sums.missing:
         names = ", ".join(sums.missing)
         st.caption(theme.plain(_("The mix was not checked: the run does not report {names}.", names=names)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CHART_POINTS = 2000
 """How many points a line on a chart gets: about two a pixel on a wide screen."""
 CENTRED_POINTS = 11
-"""How many points of a training curve are averaged round an evaluation."""
+"""How many points of a training series are averaged round an evaluation."""
 WHOLE_NUMBERS = 2.0**53
 """Below it a float knows its whole number exactly."""
 HUGE = 1e300
@@ -102,7 +102,7 @@ def smooth_series(series: Series, weight: float) -> Series:
 def means_around(series: Series, steps: Floats, points: int = CENTRED_POINTS) -> Series:
     """At each of the given steps the mean of the ``points`` points of the series nearest to it, half on either side.
 
-    Steps outside the series are left out. A mean over the points before a step alone would lag behind a rising curve.
+    Steps outside the series are left out. A mean over the points before a step alone would lag behind a rising series.
     """
     import numpy as np
 

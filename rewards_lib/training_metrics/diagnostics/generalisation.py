@@ -36,7 +36,7 @@ def overfit_or_hacked(evidence: Evidence, _: Rule) -> Outcome:
 def gap_widens(evidence: Evidence, rule: Rule) -> Outcome:
     """Train less test exceeds a share of the reward's range and grows; train is averaged round each evaluation.
 
-    A trailing mean would lag behind a rising curve and make a gap that is none.
+    A trailing mean would lag behind a rising series and make a gap that is none.
     """
     train, test = evidence.need(TRAIN), evidence.need(TEST)
     centred = means_around(Series(train.steps, train.values), test.steps, int(rule.limit("centred_steps")))

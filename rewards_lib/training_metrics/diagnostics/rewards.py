@@ -190,7 +190,7 @@ def no_learning(evidence: Evidence, rule: Rule) -> Outcome:
 
 
 def rules_fight(evidence: Evidence, rule: Rule) -> Outcome:
-    """One function rises while another falls, smoothed curves correlate negatively, and the final reward rises."""
+    """One function rises while another falls, smoothed series correlate negatively, and the final reward rises."""
     import numpy as np
 
     if len(evidence.functions) < 2:

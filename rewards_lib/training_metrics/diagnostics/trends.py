@@ -1,6 +1,6 @@
-"""Arithmetic on curves: means of windows, trends with their error, robust deviations, stretches of hits.
+"""Arithmetic on series: means of windows, trends with their error, robust deviations, stretches of hits.
 
-Invariant: nothing here knows what a metric means, and a curve too short for a figure gives none rather than a guess.
+Invariant: nothing here knows what a metric means, and a series too short for a figure gives none rather than a guess.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ERRORS = 2.0
 """A trend is one beyond this many standard errors."""
 LEAST_MOVE = 0.01
-"""And beyond this share of the curve's own range."""
+"""And beyond this share of the series' own range."""
 
 FLOOR_SHARE = 0.05
 """A deviation is at least this share of the median: in a very calm history a ripple is no spike."""
@@ -29,13 +29,13 @@ CHUNK_POINTS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """How far a straight line through a curve goes from its first to its last step."""
+    """How far a straight line through a series goes from its first to its last step."""
 
     change: float
     error: float
     """Standard error of the change; infinite for fewer than three points."""
     span: float
-    """The range of the curve's values."""
+    """The range of the series' values."""
 
     @property
     def rises(self) -> bool:
@@ -145,7 +145,7 @@ def thirds(values: Floats) -> list[tuple[float, float]]:
 
 
 def noise(values: Floats) -> float:
-    """The standard deviation of one value around a smooth curve, from the differences of neighbours."""
+    """The standard deviation of one value around a smoothed series, from the differences of neighbours."""
     import numpy as np
 
     return float(np.std(np.diff(values)) / np.sqrt(2)) if len(values) > 2 else float("inf")

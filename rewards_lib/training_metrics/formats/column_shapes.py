@@ -47,7 +47,7 @@ def _wandb_panel(plain: Reading) -> Reading | None:
         run, _, metric = name.rpartition(" - ")
         groups.setdefault(run, {})[metric] = name
     spread = {name: (ends["MIN"], ends["MAX"]) for name, ends in twins.items() if len(ends) == 2}
-    note = sentence("A W&B panel: its curves are averages over buckets or samples; spikes are read from the maxima.")
+    note = sentence("A W&B panel: its series are averages over buckets or samples; spikes are read from the maxima.")
     x = plain.columns[0]
     return Reading(
         plain.columns, plain.numbers, sentence("W&B panel, {told}", told=plain.told), (*plain.notes, note),
