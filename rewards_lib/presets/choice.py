@@ -16,11 +16,12 @@ from rewards_lib.presets.registry import Bilingual, Example, preset
 
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _PHRASE = (
-    r"(?:(?:answer|option|choice)s?(?:[ \t]+(?:is|was|are|must be|should "
-    r"be))?|答案(?:是|为|应为|选)?|选择?项?(?:是|为)?|故选|应选)"
-    r"[ \t]*[:：=]?[ \t]*"
+    r"(?:(?:answer|option|choice)s?(?:[ \t]++(?:is|was|are|must be|should "
+    r"be))?+|答案(?:是|为|应为|选)?|选择?项?(?:是|为)?|故选|应选)"
+    r"[ \t]*+[:：=]?+[ \t]*+"
 )
-_OPEN, _CLOSE = r"[\s*_$(\[{\"'“‘]*(?:\\(?:text|mathrm|mathbf|textbf|boxed)\{[(\s]*)*", r"[*_$)\]}\"'”’\s]*"
+"""Every run is taken whole or not at all: runs that may share their blanks take a time cubic in them."""
+_OPEN, _CLOSE = r"[\s*_$(\[{\"'“‘]*+(?:\\(?:text|mathrm|mathbf|textbf|boxed)\{[(\s]*+)*+", r"[*_$)\]}\"'”’\s]"
 _JOIN = r"(?:,|/|\||&|;|、|\bor\b|\band\b|\\text\{\s*(?:or|and)\s*\}|和|或|及|与)"
 
 
@@ -29,8 +30,9 @@ def _patterns(choices: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patter
     """Patterns for a stated letter after a phrase, a letter that is the whole text, and a second letter beside it."""
     letter = f"(?P<letter>[{re.escape(choices)}])(?![A-Za-z0-9])"
     phrase = re.compile(f"(?i:{_PHRASE}){_OPEN}{letter}")
-    whole = re.compile(rf"{_OPEN}{letter}{_CLOSE}(?:[.:)、：][^\n]*)?\s*")
-    second = re.compile(rf"{_CLOSE}{_JOIN}\s*(?:\b(?:or|and)\b)?{_OPEN}[{re.escape(choices)}](?![A-Za-z0-9])")
+    behind = rf"(?:{_CLOSE}*+(?:[.:、：][^\n]*+)?+|(?>{_CLOSE}*\))[^\n]*+)\s*+"
+    whole = re.compile(rf"{_OPEN}{letter}{behind}")
+    second = re.compile(rf"{_CLOSE}*+{_JOIN}\s*+(?:\b(?:or|and)\b)?+{_OPEN}[{re.escape(choices)}](?![A-Za-z0-9])")
     return phrase, whole, second
 
 

@@ -74,6 +74,20 @@ def test_a_long_text_costs_a_time_that_grows_with_its_length_only(name, piece):
     assert time.perf_counter() - started < 5
 
 
+BEGINNINGS = ["", "answer", "答案", "A", "Step 1", "1", "\\boxed{", "<think>", "```python"]
+RUNS = [" ", "\t", " \n", ")", "(", "*", "{", "\\text{", "A", "1,", "."]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_behind_a_phrase_and_before_another_end_costs_no_more(name):
+    """Two patterns that may share one run of blanks try every way to part it, but only where the end does not fit."""
+    started = time.process_time()
+    for beginning in BEGINNINGS:
+        for run in RUNS:
+            score(name, beginning + run * (800 // len(run)) + "z")
+    assert time.process_time() - started < 8
+
+
 lengths = st.lists(st.integers(0, 400), min_size=2, max_size=6).map(sorted)
 
 
