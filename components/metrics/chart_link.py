@@ -35,7 +35,7 @@ function valuesAt(plot, x) {
     if (trace.hoverinfo === "skip" || trace.visible !== true || !trace.x?.length) continue;
     let best = 0;
     for (let i = 1; i < trace.x.length; i++) if (Math.abs(trace.x[i] - x) < Math.abs(trace.x[best] - x)) best = i;
-    const value = trace.y[best];
+    const value = (trace.customdata ?? trace.y)[best];
     if (Number.isFinite(value)) told.push(`${trace.name} ${Number(value.toPrecision(3))}`);
   }
   return told.slice(0, 3).join("   ");

@@ -10,6 +10,7 @@ import streamlit as st
 
 from components import theme
 from components.i18n import _
+from components.metrics import axes
 from components.metrics.controls import zoom_to_selection
 from components.metrics.drawing import Chart, Drawing, Look
 from components.metrics.free_space import free_level, value_at
@@ -101,15 +102,21 @@ def _name_findings(chart: Chart, found: Sequence[MetricFinding]) -> None:
     colours, (first, last) = theme.palette(), chart.figure.layout.xaxis.range
     groups: list[list[MetricFinding]] = []
     for finding in found:
-        if groups and finding.steps[0] - groups[-1][0].steps[0] < LABEL_SHARE * (last - first):
+        apart = (
+            axes.place(chart.figure, finding.steps[0]) - axes.place(chart.figure, groups[-1][0].steps[0])
+            if groups
+            else 0
+        )
+        if groups and apart < LABEL_SHARE * (last - first):
             groups[-1].append(finding)
         else:
             groups.append([finding])
     for group in groups:
-        begin, names = group[0].steps[0], [one.rule.replace("_", " ") for one in group]
+        begin, names = axes.place(chart.figure, group[0].steps[0]), [one.rule.replace("_", " ") for one in group]
         late = begin > (first + last) / 2
         reach = (last - first) * LABEL_SHARE
-        level = free_level(chart.figure, begin - reach * late, begin + reach * (not late))
+        near = [axes.step_at(chart.figure, end) for end in (begin - reach * late, begin + reach * (not late))]
+        level = free_level(chart.figure, *near)
         chart.figure.add_annotation(
             text=escape(names[0]) + (f" +{len(names) - 1}" if len(names) > 1 else ""), hovertext=", ".join(names),
             font={"size": 10, "color": colours.bad}, bgcolor=theme.tint(colours.ground, 0.7), borderpad=1,

@@ -17,7 +17,7 @@ from components.metrics.facts import step_text
 from components.metrics.files import choose_x, x_label
 from rewards_lib.training_metrics import ROW_NUMBER, Export, Run, canonical_name, group_families
 
-WEIGHTS = {"none": 0.0, "0.6": 0.6, "0.8": 0.8, "0.95": 0.95}
+MOST_SMOOTHED, FIRST_SMOOTHED = 0.99, 0.8
 MOST_OF_A_NAME = 26
 INDENT = "\u2003"
 MOST_PICKED = 12
@@ -30,13 +30,15 @@ def look_chooser(exports: Sequence[Export], runs: Mapping[str, Run]) -> Look:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="metric_controls"):
         st.markdown(_run_line(exports, runs), width="content")
         step_range = _range_slider(runs)
-        smoothing = st.segmented_control(
+        weight = st.slider(
             _("Smoothing"),
-            list(WEIGHTS),
-            default="0.8",
-            required=True,
-            format_func=lambda weight: _("none") if weight == "none" else weight,
+            0.0,
+            MOST_SMOOTHED,
+            FIRST_SMOOTHED,
+            0.01,
+            format=_("smoothing") + " %.2f",
             label_visibility="collapsed",
+            width=150,
             key="metric_smoothing",
             persist_state="session",
             bind="query-params",
@@ -44,14 +46,14 @@ def look_chooser(exports: Sequence[Export], runs: Mapping[str, Run]) -> Look:
         if len(exports) == 1:
             _x_chooser(exports[0])
         axes = _axes_chooser()
-    return Look(step_range, WEIGHTS[smoothing or "none"], log_y="log" in axes, clip="clip" in axes)
+    return Look(step_range, weight, log_x="log_x" in axes, log_y="log" in axes, clip="clip" in axes)
 
 
 def _axes_chooser() -> list[str]:
-    words = {"log": _("logarithmic"), "clip": _("without outliers")}
+    words = {"log": _("values logarithmic"), "log_x": _("steps logarithmic"), "clip": _("without outliers")}
     with st.popover(_("Axes"), type="tertiary", key="axes_menu"):
         chosen: list[str] = st.pills(
-            _("Vertical axes"),
+            _("Kinds of axes"),
             list(words),
             selection_mode="multi",
             format_func=words.__getitem__,

@@ -7,7 +7,7 @@ values are drawn as they were measured: they are few, and smoothing would move t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 
 from components import theme
 from components.i18n import _
+from components.metrics import axes
 from rewards_lib.contract import fill
 from rewards_lib.training_metrics import (
     Run,
@@ -43,8 +44,10 @@ class Look:
     step_range: StepRange = (None, None)
     weight: float = 0.0
     """Of the smoothing, 0 to below 1."""
+    log_x: bool = False
+    """Steps on a logarithmic axis, from the first above 0 on."""
     log_y: bool = False
-    """Logarithmic where all values are positive."""
+    """Logarithmic, on both sides of 0 where values change sign."""
     clip: bool = False
     """Show the middle 90 % of the values; those beyond are told at the edge, never dropped."""
 
@@ -184,6 +187,10 @@ class Drawing:
         """Let all charts begin and end at the same steps, and count few whole steps one by one."""
         steps = [run.steps for run in self.runs.values()]
         first, last = self.figure_span()
+        if self.look.log_x and last > 0:
+            above = [float(one[one > 0].min()) for one in steps if (one > 0).any()] if first <= 0 else [first]
+            axes.spread_steps(self.figure, min(above), last)
+            return
         margin = (last - first) * 0.015 or 0.5
         self.figure.update_xaxes(range=[first - margin, last + margin])
         if last - first <= MARKED_POINTS and all((one % 1 == 0).all() for one in steps):
@@ -196,17 +203,20 @@ class Drawing:
         values = [shown.values for _name, shown in self.told if len(shown)]
         if not values:
             return ""
+        told, height = [], None
         if self.look.log_y and self.figure.layout.yaxis.type != "log":
-            if min(float(one.min()) for one in values) <= 0:
-                return _("no log axis: there are values of 0 or below")
-            self.figure.layout.yaxis.update(type="log", rangemode="normal")
+            if min(float(one.min()) for one in values) > 0:
+                axes.spread_values(self.figure)
+            else:
+                height = axes.spread_both_signs(self.figure, np.concatenate(values))
+                told.append(_("log scale on both sides of 0"))
         if self.look.clip and not any(trace.yaxis == "y2" for trace in self.figure.data):
             low, high = np.percentile(np.concatenate(values), [5, 95])
-            return self._clip(float(low), float(high))
-        return ""
+            told.append(self._clip(float(low), float(high), height))
+        return "; ".join(filter(None, told))
 
-    def _clip(self, low: float, high: float) -> str:
-        """Show what lies between two values and a little more; say what lies beyond."""
+    def _clip(self, low: float, high: float, height: Callable[[float], float] | None) -> str:
+        """Show what lies between two values and a little more; say what lies beyond. ``height`` is the axis' own."""
         import numpy as np
 
         margin = (high - low) * 0.1
@@ -216,7 +226,7 @@ class Drawing:
         log = self.figure.layout.yaxis.type == "log"
         if log:
             low = max(low, float(min(one.values.min() for _n, one in self.told if len(one))))
-        ends = [math.log10(low), math.log10(high)] if log else [low, high]
+        ends = [(math.log10 if log else height or float)(end) for end in (low, high)]
         self.figure.layout.yaxis.update(range=ends, rangemode="normal")
         steps = np.concatenate([one.steps for _n, one in self.told])
         values = np.concatenate([one.values for _n, one in self.told])
@@ -237,7 +247,8 @@ class Drawing:
         if (first is None or step >= first) and (last is None or step <= last):
             self.figure.add_vline(x=step, line={"color": muted, "width": 1, "dash": "dot"})
             self.note(
-                _("restart"), colour=muted, x=step, y=1, yref="paper", xanchor="right", xshift=-3, yanchor="top"
+                _("restart"), colour=muted, x=axes.place(self.figure, step), y=1, yref="paper", xanchor="right",
+                xshift=-3, yanchor="top",
             )  # fmt: skip
 
     def _line(

@@ -74,10 +74,10 @@ def test_without_a_step_column_the_visitor_chooses_one_or_the_row_number(page):
 
 def test_runs_and_choices_survive_a_switch_of_pages(page):
     page.button(key="example_hacked").click().run()
-    page.button_group(key="metric_smoothing").set_value("0.6").run()
+    page.slider(key="metric_smoothing").set_value(0.6).run()
     page.slider(key="metric_steps_0_160").set_range(40, 120).run()
     page.switch_page("pages/test.py").run().switch_page(PAGE).run()
-    assert page.button_group(key="metric_smoothing").value == "0.6"
+    assert page.slider(key="metric_smoothing").value == 0.6
     assert page.slider(key="metric_steps_0_160").value == (40, 120)
     assert "hacked.csv" in shown(page)
 
@@ -212,10 +212,11 @@ def test_a_followed_path_shows_what_was_written_since(page, tmp_path):
     assert "3 steps" in shown(page)
 
 
-def test_a_log_axis_is_refused_in_words_where_values_are_not_positive(page):
-    drop(page, ("run.csv", "step,reward\n1,-1\n2,2\n3,3\n"))
-    page.button_group(key="metric_axes").set_value(["log"]).run()
-    assert "no log axis: there are values of 0 or below" in shown(page)
+def test_values_of_both_signs_get_a_scale_that_is_logarithmic_on_both_sides_of_0(page):
+    drop(page, ("run.csv", "step,reward\n0,-1\n2,2\n300,3000\n"))
+    page.button_group(key="metric_axes").set_value(["log", "log_x"]).run()
+    assert "log scale on both sides of 0" in shown(page)
+    assert not page.exception
 
 
 def test_outliers_out_of_view_are_told(page):
