@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rewards_lib.training_metrics.series import Floats
 
-GAPS = frozenset({
-    "", "-", "--", ".", "—", "?", "na", "n/a", "#n/a", "<na>", "null", "nil", "none", "nan", "#nan", "nat",
-    "1.#ind", "-1.#ind", "1.#qnan", "undefined",
-})  # fmt: skip
-"""Texts, in lower case, that say there is no value."""
+NANS = frozenset({"nan", "-nan", "+nan", "nan(ind)", "-nan(ind)", "1.#ind", "-1.#ind", "1.#qnan", "#nan"})
+"""Texts, in lower case, with which programs write a result that is no number."""
+GAPS = NANS | {
+    "", "-", "--", ".", "—", "?", "na", "n/a", "#n/a", "<na>", "null", "(null)", "\\n", "nil", "none", "nat",
+    "undefined",
+}  # fmt: skip
+"""Texts, in lower case, that say there is no value; ``\\N`` is how databases write it."""
 
 _INFINITE = frozenset({"inf", "infinity", "∞", "1.#inf"})
 _WRAPPED = re.compile(r"(?:(?:np|numpy)\.\w+|tensor)\(([^,()\[\]]*)(?:, \w+=[^()]*)?\)", re.ASCII)

@@ -23,6 +23,8 @@ MOST_ABOVE = 30
 _RECORD = re.compile(r'(?:[^"\r\n]+|"[^"]*")*')
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 QUOTED = re.compile(r'"[^"]*"')
+_UNSEEN = "\ufeff\u200b"
+"""A second byte-order mark and a blank without width, which files put together from others have."""
 _EXCEL_SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 
 
@@ -94,10 +96,11 @@ def unique_names(cells: Sequence[str]) -> tuple[str, ...]:
     >>> unique_names(["step", "a", "a", ""])
     ('step', 'a', 'a (2)', 'column 4')
     """
-    taken, names = {cell.strip() for cell in cells}, []
+    stripped = [cell.strip().strip(_UNSEEN).strip() for cell in cells]
+    taken, names = set(stripped), []
     seen: set[str] = set()
-    for position, cell in enumerate(cells, 1):
-        plain = cell.strip() or f"column {position}"
+    for position, cell in enumerate(stripped, 1):
+        plain = cell or f"column {position}"
         name, copy = plain, 1
         while name in seen or (copy > 1 and name in taken):
             copy += 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rewards_lib.training_metrics.cells import (
+    NANS,
     SWALLOWED_ROW,
     Coercion,
     Numbers,
@@ -136,7 +137,7 @@ class NumberColumns:
                 commas.append(name)
             if bad:
                 coercions.append(_coercion(name, bad, parts))
-            if nans := _rows_where(parts, self.rows, lambda word: word.lower() == "nan"):
+            if nans := _rows_where(parts, self.rows, lambda word: word.lower() in NANS):
                 nan_rows[name] = nans
         return numbers_of(
             self.names, values, texts=texts, coercions=coercions, comma_columns=commas, nan_rows=nan_rows

@@ -14,6 +14,7 @@ from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.csv_header import name_list
+from rewards_lib.training_metrics.names import canonical_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,8 +49,9 @@ _CLOCK_WORD = re.compile(
     r"|time_elapsed|created_?at|时间)",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(r"\D*(\d+)(?:\s*/\s*\d+)?\D*", re.ASCII)
-"""A step as some loggers write it: ``step 12``, ``12/500``."""
+_COUNTED = re.compile(r"\D*(\d+)(?:\s*/\s*\d+)?(?:[^\dkM]\D*)?|(\d+(?:\.\d+)?)(k|M)", re.ASCII)
+"""A step as some loggers write it: ``step 12``, ``12/500``, ``1.5k``."""
+_MANY = {"k": 1e3, "M": 1e6}
 _DURATIONS = re.compile(r"(?:timing|time|perf|timing_s)/", re.IGNORECASE)
 _STEP_SHARE = 0.9
 _MOST_RESTARTS = 20
@@ -104,7 +106,7 @@ def with_texts_read(numbers: Numbers) -> Numbers:
             read[name] = _times(cells)
         elif name in STEP_NAMES or _STEP_WORD.fullmatch(name):
             found = [_COUNTED.fullmatch(cell) for cell in cells]
-            read[name] = np.array([float(one[1]) if one else np.nan for one in found])
+            read[name] = np.array([_count_of(one) if one else np.nan for one in found])
     read = {name: values for name, values in read.items() if 2 * np.isfinite(values).sum() > len(values)}
     if not read:
         return numbers
@@ -115,6 +117,10 @@ def with_texts_read(numbers: Numbers) -> Numbers:
         values=np.concatenate([numbers.values.reshape(len(numbers.names), added.shape[1]), added]),
         texts={name: cells for name, cells in numbers.texts.items() if name not in read},
     )
+
+
+def _count_of(found: re.Match[str]) -> float:
+    return float(found[1]) if found[1] else float(found[2]) * _MANY[found[3]]
 
 
 def _times(cells: Sequence[str]) -> Floats:
@@ -130,7 +136,8 @@ def _times(cells: Sequence[str]) -> Floats:
 def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     """The column that counts the steps: a known name first, else a column of whole numbers that mostly rises.
 
-    Among unknown names one that speaks of steps comes first; without any, a clock that rises. Raises StepColumnError
+    Among unknown names one that speaks of steps comes first; without any, a clock that rises. A column whose name is
+    that of a metric is never taken, however it rises. Raises StepColumnError
     when there is none.
     """
     known = next((name for name in STEP_NAMES if name in numbers.names), None)
@@ -140,7 +147,7 @@ def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     named = next((name for name in rising if _STEP_WORD.fullmatch(name)), None)
     if known is not None:  # an epoch has many rows where batches are logged too
         return named or known
-    plain = next((name for name in rising if not _CLOCK_WORD.fullmatch(name)), None)
+    plain = next((n for n in rising if not _CLOCK_WORD.fullmatch(n) and canonical_name(n) is None), None)
     found = named or plain or clock_of(numbers)
     if found is None:
         raise StepColumnError(columns, numbers.names, where)

@@ -1,0 +1,41 @@
+"""Quirks of files that people really have: each is read as it was meant."""
+
+import pytest
+
+from rewards_lib.errors import InputError
+from rewards_lib.training_metrics import read_export, report_exports
+
+
+def series(text: str):
+    return report_exports([read_export(text.encode(), "run.csv")])["series"]
+
+
+@pytest.mark.parametrize("gap", ["\\N", "(null)", "NULL", "#N/A", "-nan", "-nan(ind)", "1.#QNAN"])
+def test_a_gap_may_be_spelled_as_databases_and_c_programs_do(gap):
+    export = read_export(f"step,a\n1,1\n2,{gap}\n3,3\n".encode(), "run.csv")
+    assert report_exports([export])["series"] == {"a": [[1, 1], [3, 3]]}
+    assert not any("not numbers" in str(note) for note in export.notes)
+
+
+@pytest.mark.parametrize("word", ["nan", "-nan", "-nan(ind)"])
+def test_a_loss_that_became_no_number_is_told_however_it_is_spelled(word):
+    rows = "".join(f"{step},{word if step > 30 else 1},0.5\n" for step in range(1, 41))
+    export = read_export(f"step,actor/loss,actor/lr\n{rows}".encode(), "run.csv")
+    assert export.nan_cells == {"actor/loss": 10}
+    assert len(export.runs[0].non_finite("actor/loss")) == 10
+
+
+def test_steps_may_be_counted_in_thousands_and_millions():
+    assert series("step,a\n500,1\n1k,2\n1.5k,3\n2M,4\n") == {"a": [[500, 1], [1000, 2], [1500, 3], [2_000_000, 4]]}
+
+
+def test_a_reward_that_rises_in_whole_numbers_is_not_taken_for_the_steps():
+    rows = "".join(f"2026-01-{day:02},{day}\n" for day in range(1, 20))
+    assert list(series(f"date,reward\n{rows}")) == ["reward"]
+    with pytest.raises(InputError, match="No column counts the steps"):
+        series("who,reward\nx,1\ny,2\nz,3\n")
+
+
+def test_signs_that_nobody_sees_are_no_part_of_a_name():
+    export = read_export("\ufeff\ufeffstep,\u200ba\n1,2\n2,3\n".encode(), "run.csv")
+    assert (export.x, export.columns) == ("step", ("step", "a"))
