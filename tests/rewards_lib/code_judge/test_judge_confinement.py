@@ -11,7 +11,9 @@ import sys
 
 import pytest
 
-from rewards_lib.code_judge import CodeJudge, Submission, Verdict, find_language
+from rewards_lib.code_judge import LANGUAGES, CodeJudge, Submission, Verdict, find_language
+from rewards_lib.code_judge.languages import SAMPLE_INPUT, SAMPLE_OUTPUT
+from rewards_lib.code_judge.toolchains import find_toolchain
 from rewards_lib.code_judge.workers import WorkerPlan
 from rewards_lib.errors import DependencyError
 
@@ -139,13 +141,24 @@ def test_what_a_program_leaves_in_its_folder_is_gone_for_the_next(confined):
     assert judged(confined, "import os\nprint(os.listdir('.'))", "['main.py']").accepted
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "/dev/zero", "/proc/self/environ", "/proc/1/environ"])
+@pytest.mark.parametrize("name", ["/etc/passwd", "/etc/shadow", "/dev/zero", "/proc/self/environ", "/proc/1/environ"])
 def test_a_compiler_reads_no_more_than_its_own(confined, name):
     got = judged(confined, f'#include "{name}"\nint main(void) {{ return 0; }}', language="c", compile_seconds=1.0)
     assert got.verdict is Verdict.COMPILE_ERROR
     told = got.compilation.stderr if got.compilation else ""
     assert "root:" not in told
     assert "PATH=" not in told.replace("PATH=/usr/bin:/bin", "")
+
+
+@pytest.mark.parametrize(
+    "language", [one for one in LANGUAGES.values() if one.is_compiled and not one.library], ids=lambda one: one.name
+)
+def test_a_compiler_works_wherever_it_is_installed(confined, language):
+    """Below root's home too, where rustup puts it: a user of its own reads there by a capability."""
+    if find_toolchain(language) is None:
+        pytest.skip(f"{', '.join(language.tools)} is not installed")
+    tests = [{"stdin": SAMPLE_INPUT, "stdout": SAMPLE_OUTPUT}]
+    assert confined.judge(Submission(language.sample, language, tests, is_program=True)).accepted
 
 
 def test_the_answer_says_how_it_was_confined(confined):
