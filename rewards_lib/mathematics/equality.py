@@ -48,6 +48,7 @@ from rewards_lib.mathematics.structure import (
     choices_of,
     equal_collections,
     in_order,
+    names_several_things,
     read_base,
     read_collection,
     read_marks,
@@ -206,9 +207,12 @@ class _Comparison:
 
     def compare_collections(self, wanted: Collection | None, found: Collection | None, truth: str, answer: str) -> bool:
         """Compare where at least one side is a collection."""
+        if wanted and found and "=" not in answer and (tuples := as_tuples(truth)):
+            return bool(self.compare(tuples, answer))
+        if names_several_things(wanted) != names_several_things(found):  # bare values go by their order
+            sides = [c.items if c else [text] for c, text in ((wanted, truth), (found, answer))]
+            return in_order(sides[0], sides[1], self.compare)
         if wanted and found:
-            if "=" not in answer and (tuples := as_tuples(truth)):
-                return bool(self.compare(tuples, answer))
             if {wanted.kind, found.kind} == {"list", "union"}:
                 pieces = [[as_interval(item) or item for item in c.items] for c in (wanted, found)]
                 return unordered(pieces[0], pieces[1], self.compare)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rewards_lib.mathematics.matrices import read_matrix
+from rewards_lib.mathematics.relations import name_of
 from rewards_lib.mathematics.text import JOIN, compact, fold_words, inside, split_top
 
 Compare: TypeAlias = Callable[[str, str], bool | None]
@@ -130,6 +131,15 @@ def read_collection(text: str) -> Collection | None:
     if re.search(r"\\pm|\\mp", text) and len(both := _expanded([text])) > 1:
         return Collection("list", both)
     return _read_ratio(text)
+
+
+def names_several_things(collection: Collection | None) -> bool:
+    """Tell whether a list assigns its values to several names, as ``x=2, y=3`` does; ``x_1`` and ``x_2`` are one."""
+    if collection is None or collection.kind not in ("list", "set"):
+        return False
+    assigned = [item if "=" in item else "" for item in collection.items]
+    names = [re.sub(r"_\{?\d\}?$", "", name_of(item) or name_of(item.rpartition("=")[2])) for item in assigned]
+    return all(names) and len(set(names)) > 1
 
 
 def _turned_brackets(text: str) -> str:

@@ -12,6 +12,9 @@ from rewards_lib.mathematics.stated import last_expression, stated_truth
 from rewards_lib.presets import check_params, find_preset
 
 BOTH = [  # equal both ways round
+    ("x=2,y=3", "2,3"),
+    ("x=2,y=3", "y=3,x=2"),
+    ("x_1=2,x_2=3", "3,2"),
     ("4\\frac{1}{5}", "4.2"),
     ("1,234", "1234"),
     ("1{,}234", "1\\,234"),
@@ -98,6 +101,10 @@ STATED = [  # ground truths that are whole texts, measures with names, commas; t
 ]
 
 DIFFERENT = [
+    ("x=2,y=3", "3,2"),
+    ("a=1,b=2,c=3", "3,1,2"),
+    ("x=2,y=2", "2"),
+    ("5=x,6=y", "\\{6,5\\}"),
     ("1,234", "1.234"),
     ("|AB|=1", "2"),
     ("x=11", "x=5+5+1=7=11"),
