@@ -1,5 +1,8 @@
 """Browser journeys: one console for the whole run, one fresh visitor a test, Debian's Chromium.
 
+The visitors of one file follow each other in one tab: its scripts are compiled once, which is most of what opening the
+console costs; nothing that a page can keep outlives its visitor.
+
 ``CHROMIUM`` names the browser, else the usual names are looked for. Without one the journeys are skipped with that
 reason; with ``REQUIRE_BROWSER`` set, as in CI, a missing browser is a failure.
 """
@@ -14,19 +17,25 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, Request, expect, sync_playwright
+
+from rewards_lib.store import Store
+from rewards_lib.store.database import FILE_NAME
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90
-ACTION_MS = 20_000
+STOP_SECONDS = 20
+ACTION_MS = 45_000
 PRESS_MS = 80
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
 ]  # fmt: skip
+WINDOW = {"width": 1400, "height": 900}
 MODIFIER = "Meta" if sys.platform == "darwin" else "Control"
 
 expect.set_options(timeout=ACTION_MS)
@@ -37,7 +46,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.timeout(180))
+            item.add_marker(pytest.mark.timeout(300))
 
 
 class ConsoleProcess:
@@ -69,10 +78,16 @@ class ConsoleProcess:
         pytest.fail("the console did not start:\n" + (self.home / "console.log").read_text())
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """End it, politely or not."""
-        if self.process is not None:
-            self.process.send_signal(how)
-            self.process.wait(20)
+        """End it, politely or not; one that was ended already is left alone."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.send_signal(how)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
 
 
 @pytest.fixture(scope="session")
@@ -82,6 +97,17 @@ def server(tmp_path_factory):
     running.start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+def own_server(tmp_path):
+    """A console for one test alone, just started; it ends with the test, passed or failed."""
+    running = ConsoleProcess(tmp_path)
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +132,34 @@ class Visitor:
         self.server = server
         self.script_errors: list[str] = []
         self.foreign_requests: list[str] = []
-        page.on("pageerror", lambda error: self.script_errors.append(str(error)))
-        page.on("request", lambda request: self._watch(request.url))
+        page.on("pageerror", self._keep_error)
+        page.on("request", self._watch)
 
-    def _watch(self, address: str) -> None:
+    def _keep_error(self, error: Error) -> None:
+        self.script_errors.append(str(error))
+
+    def _watch(self, request: Request) -> None:
         own = (self.server.url, self.server.url.replace("http", "ws", 1), "data:", "blob:")
-        if not address.startswith(own):
-            self.foreign_requests.append(address)
+        if not request.url.startswith(own):
+            self.foreign_requests.append(request.url)
+
+    def leave(self) -> None:
+        """Go away and leave a tab as it was found: nothing stored, no cookie, no other window."""
+        page, context = self.page, self.page.context
+        page.goto("about:blank")  # first, since a page may store something when it is left
+        page.remove_listener("pageerror", self._keep_error)
+        page.remove_listener("request", self._watch)
+        page.unroute_all()
+        page.goto(f"{self.server.url}/_stcore/health")
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
+        page.goto("about:blank")
+        context.clear_cookies()
+        for other in context.pages:
+            if other is not page:
+                other.close()
+        page.set_viewport_size(WINDOW)
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        page.mouse.move(0, 0)
 
     def open(self, path: str = "") -> Visitor:
         """Open an address, as from a bookmark."""
@@ -157,6 +204,14 @@ class Visitor:
         self.page.keyboard.press("Delete")
         self.page.keyboard.insert_text(text)
 
+    def keeps(self, source: str) -> None:
+        """Wait until a function's draft is this text; a fixed time would be too short for a busy machine."""
+        deadline = time.monotonic() + ACTION_MS / 1000
+        with closing(Store(f"sqlite:///{self.server.home / FILE_NAME}")) as store:
+            while all(draft.content["source"] != source for draft in store.list_drafts("function")):
+                assert time.monotonic() < deadline, f"no draft became {source!r}"
+                self.page.wait_for_timeout(50)
+
     def sees(self, text: str) -> None:
         """Fail unless the text is on the page."""
         expect(self.page.get_by_text(text).first).to_be_visible()
@@ -164,17 +219,27 @@ class Visitor:
 
 def new_visitor(chromium: Browser, server: ConsoleProcess, **context) -> Visitor:
     """A visitor with a browser profile of their own."""
-    options = {"viewport": {"width": 1400, "height": 900}, "locale": "en-US", "reduced_motion": "reduce"} | context
+    options = {"viewport": WINDOW, "locale": "en-US", "reduced_motion": "reduce"} | context
     page = chromium.new_context(**options).new_page()
     page.set_default_timeout(ACTION_MS)
     return Visitor(page, server)
 
 
+@pytest.fixture(scope="module")
+def tab(chromium):
+    """The tab that the visitors of one file use one after the other."""
+    context = chromium.new_context(viewport=WINDOW, locale="en-US", reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(ACTION_MS)
+    yield page
+    context.close()
+
+
 @pytest.fixture
-def visitor(chromium, server):
+def visitor(tab, server):
     """A fresh visitor; afterwards no script error and no request to another machine may have happened."""
-    someone = new_visitor(chromium, server)
+    someone = Visitor(tab, server)
     yield someone
-    someone.page.context.close()
+    someone.leave()
     assert someone.script_errors == []
     assert someone.foreign_requests == []

@@ -1,11 +1,12 @@
 """The editor in a real browser: keys, keyboard, other tabs, restarts, and a browser that cannot load it."""
 
 import re
+import signal
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import MODIFIER, PRESS_MS, ConsoleProcess, new_visitor
+from tests.e2e.conftest import MODIFIER, PRESS_MS, new_visitor
 
 DEBOUNCE_MS = 900  # the editor's 400 ms, and a rerun
 
@@ -33,19 +34,19 @@ def test_a_page_link_pressed_right_after_typing_loses_no_key(functions):
 def test_a_reload_right_after_typing_loses_no_key(functions):
     for mark in ("# one", "# two"):
         functions.write("reward.py", "# first")
-        functions.page.wait_for_timeout(DEBOUNCE_MS)
+        functions.keeps("# first")
         functions.page.keyboard.type(f" {mark}")
         functions.page.reload()
         functions.settle()
         expect(functions.editor("reward.py")).to_have_text(f"# first {mark}")
-    functions.page.wait_for_timeout(DEBOUNCE_MS)
+    functions.keeps("# first # two")
     functions.page.reload()
     expect(functions.editor("reward.py")).to_have_text("# first # two")
 
 
 def test_a_text_that_was_kept_at_a_tab_switch_does_not_come_back_over_a_newer_one(functions):
     functions.write("reward.py", "# A")
-    functions.page.wait_for_timeout(DEBOUNCE_MS)
+    functions.keeps("# A")
     functions.page.keyboard.type("B")
     functions.page.evaluate("() => dispatchEvent(new Event('pagehide'))")
     functions.page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
@@ -81,15 +82,13 @@ def test_a_finding_is_told_at_its_line(functions):
     expect(functions.page.locator(".cm-tooltip")).to_contain_text("cannot start programs")
 
 
-def test_the_editor_wears_the_dark_theme(chromium, server):
-    someone = new_visitor(chromium, server, color_scheme="dark")
-    someone.open("functions")
-    grounds = someone.editor("reward.py").evaluate(
+def test_the_editor_wears_the_dark_theme(visitor):
+    visitor.page.emulate_media(color_scheme="dark")
+    visitor.open("functions")
+    grounds = visitor.editor("reward.py").evaluate(
         "box => [getComputedStyle(box.closest('.cm-editor')).backgroundColor, getComputedStyle(box).fontSize]"
     )
     assert grounds == ["rgb(11, 14, 18)", "13px"]
-    someone.page.context.close()
-    assert someone.foreign_requests == []
 
 
 def test_a_browser_that_cannot_load_the_bundle_gets_a_text_area(chromium, server):
@@ -105,36 +104,34 @@ def test_a_browser_that_cannot_load_the_bundle_gets_a_text_area(chromium, server
     assert someone.script_errors == []
 
 
-def test_text_typed_while_the_server_was_away_is_kept(chromium, tmp_path):
-    server = ConsoleProcess(tmp_path)
-    server.start()
-    someone = new_visitor(chromium, server)
+def test_text_typed_while_the_server_was_away_is_kept(chromium, own_server):
+    someone = new_visitor(chromium, own_server)
     someone.open("functions")
     someone.write("reward.py", "# before")
-    someone.page.wait_for_timeout(DEBOUNCE_MS)
-    server.stop()
-    type_at_end(someone.page, " while away")
-    server.start()
+    someone.keeps("# before")
+    type_at_end(someone.page, "")  # before the server goes: a moment after, a dialog takes mouse and keyboard
+    own_server.stop(signal.SIGKILL)
+    someone.page.keyboard.type(" while away")
+    own_server.start()
     expect(someone.page.get_by_test_id("stApp")).to_have_attribute("data-test-connection-state", "CONNECTED")
     expect(someone.page.get_by_role("dialog")).to_have_count(0)
     type_at_end(someone.page, " after")
-    someone.page.wait_for_timeout(DEBOUNCE_MS)
+    someone.keeps("# before while away after")
     someone.settle()
     someone.page.reload()
     someone.settle()
     expect(someone.editor("reward.py")).to_have_text("# before while away after")
     someone.page.context.close()
-    server.stop()
 
 
 def test_two_tabs_keep_both_texts_until_somebody_chooses(chromium, server):
     first, second = new_visitor(chromium, server), new_visitor(chromium, server)
     first.open("functions").write("reward.py", "# common")
-    first.page.wait_for_timeout(DEBOUNCE_MS)
+    first.keeps("# common")
     second.open("functions")
     expect(second.editor("reward.py")).to_have_text("# common")
     first.write("reward.py", "# of the first")
-    first.page.wait_for_timeout(DEBOUNCE_MS)
+    first.keeps("# of the first")
     second.write("reward.py", "# of the second")
     second.sees("This draft was changed in another tab.")
     expect(second.editor("reward.py")).to_have_text("# of the second")

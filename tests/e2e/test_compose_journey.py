@@ -7,7 +7,7 @@ import signal
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import ConsoleProcess, new_visitor
+from tests.e2e.conftest import new_visitor
 
 
 def weight(visitor, rule):
@@ -106,15 +106,12 @@ def test_the_form_stays_open_while_it_is_filled_in_and_its_line_follows(visitor)
 
 
 @pytest.mark.slow
-def test_a_killed_console_comes_back_with_every_edit(chromium, tmp_path):
-    server = ConsoleProcess(tmp_path)
-    server.start()
-    visitor = new_visitor(chromium, server).open("compose")
+def test_a_killed_console_comes_back_with_every_edit(chromium, own_server):
+    visitor = new_visitor(chromium, own_server).open("compose")
     weight(visitor, "format").fill("0.25")
     weight(visitor, "format").press("Enter")
     visitor.sees("0.25 × 1")
-    server.stop(signal.SIGKILL)
-    server.start()
-    again = new_visitor(chromium, server).open("compose")
+    own_server.stop(signal.SIGKILL)
+    own_server.start()
+    again = new_visitor(chromium, own_server).open("compose")
     expect(weight(again, "format")).to_have_value("0.25")
-    server.stop()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import ConsoleProcess, new_visitor
+from tests.e2e.conftest import Visitor
 
 PAGES = {
     "compose": ("Compose", "组合"),
@@ -15,13 +15,11 @@ PAGES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
-def test_a_deep_link_on_a_cold_server_shows_the_whole_frame(chromium, tmp_path, path):
-    server = ConsoleProcess(tmp_path)
-    server.start()
-    visitor = new_visitor(chromium, server).open(path)
+def test_a_deep_link_on_a_cold_server_shows_the_whole_frame(tab, own_server, path):
+    visitor = Visitor(tab, own_server).open(path)
     expect(visitor.page.get_by_role("heading", name=PAGES[path][0], level=1)).to_be_visible()
     expect(visitor.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Training metrics")).to_be_visible()
-    server.stop()
+    visitor.leave()
     assert visitor.foreign_requests == []
 
 
@@ -37,18 +35,15 @@ def test_the_language_is_chosen_and_survives_page_switch_and_reload(visitor):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_narrow_window_has_no_sideways_scrollbar(chromium, server, path):
-    visitor = new_visitor(chromium, server, viewport={"width": 420, "height": 900}).open(path)
-    visitor.settle()
+def test_a_narrow_window_has_no_sideways_scrollbar(visitor, path):
+    visitor.page.set_viewport_size({"width": 420, "height": 900})
+    visitor.open(path)
     wide = visitor.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    visitor.page.context.close()
     assert wide <= 0
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_opens_in_dark_mode_with_one_heading(chromium, server, path):
-    visitor = new_visitor(chromium, server, color_scheme="dark").open(path)
+def test_every_page_opens_in_dark_mode_with_one_heading(visitor, path):
+    visitor.page.emulate_media(color_scheme="dark")
+    visitor.open(path)
     expect(visitor.page.get_by_role("heading", level=1)).to_have_count(1)
-    visitor.page.context.close()
-    assert visitor.script_errors == []
-    assert visitor.foreign_requests == []

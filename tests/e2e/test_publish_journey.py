@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import ConsoleProcess, new_visitor
+from tests.e2e.conftest import ConsoleProcess, Visitor
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +30,10 @@ def console(tmp_path_factory):
 
 
 @pytest.fixture
-def visitor(chromium, console):
-    someone = new_visitor(chromium, console)
+def visitor(tab, console):
+    someone = Visitor(tab, console)
     yield someone
-    someone.page.context.close()
+    someone.leave()
     assert someone.script_errors == []
     assert someone.foreign_requests == []
 
