@@ -154,10 +154,10 @@ def _difference(old: Version, new: Version) -> dict[str, Any]:
 def _restored(store: Store, version: Version) -> dict[str, Any]:
     from rewards_lib.publishing import restore
 
-    present = store.find_draft(version.kind, version.name)
-    draft = restore(store, version, base_revision=present.revision if present else None)
+    restored = restore(store, version)
+    draft = restored.draft
     return {"status": "success", "name": draft.name, "kind": draft.kind, "restored": version.number,
-            "sha256": draft.sha256}  # fmt: skip
+            "sha256": draft.sha256, "draft_kept_as": restored.kept}  # fmt: skip
 
 
 def _version_row(version: Version) -> dict[str, Any]:

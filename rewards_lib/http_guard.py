@@ -141,7 +141,10 @@ def _too_large(most_bytes: int) -> BodyTooLargeError:
 
 
 def check_address(host: str, token: str) -> None:
-    """Nothing. Raises InputError where strangers would get in: beyond loopback without a token, or with a short one."""
+    """Check where a service listens.
+
+    Raises InputError where strangers would get in: beyond loopback without a token, or with a short one.
+    """
     if not is_loopback(host) and not token:
         raise InputError(
             "The service listens on {host} only with a token.", where="--host", host=host,

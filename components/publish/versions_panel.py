@@ -126,13 +126,15 @@ def _actions(chosen: Publishable) -> None:
 
 
 def _restore(version: Version) -> None:
-    present = cache.store().find_draft(version.kind, version.name)
     try:
-        restore(cache.store(), version, base_revision=present.revision if present else None)
+        restored = restore(cache.store(), version)
     except RewardConsoleError as error:
         shell.show_failure(error)
         return
     state.open_drafts.get().pop((version.kind, version.name), None)  # the editors read the store again
+    if restored.kept is not None:
+        told = _("The draft that was never published is kept as {name}.", name=restored.kept)
+        st.toast(plain(told), icon=":material/content_copy:")
     st.rerun()
 
 

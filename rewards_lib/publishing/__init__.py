@@ -13,10 +13,10 @@ from rewards_lib.publishing.freezing import (
     publish_mix,
 )
 from rewards_lib.publishing.published import Published, find_published, open_content, open_version, published_names
-from rewards_lib.publishing.restoring import draft_content, restore
+from rewards_lib.publishing.restoring import Restored, draft_content, restore
 
 __all__ = [
-    "Change", "Published", "changes_between", "draft_content", "find_published", "freeze_mix", "function_content",
+    "Change", "Published", "Restored", "changes_between", "draft_content", "find_published", "freeze_mix", "function_content",
     "mix_file_of", "open_content", "open_version", "pinned_functions", "publish_function", "publish_mix",
     "published_names", "restore",
 ]  # fmt: skip

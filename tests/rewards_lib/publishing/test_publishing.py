@@ -119,12 +119,29 @@ def test_a_version_that_is_no_number_is_refused_by_servings_and_by_rules_alike(s
 def test_a_restored_mix_earns_what_its_version_earns_and_overwrites_no_function(store):
     version = publish(store)
     store.save_draft("function", "own", function(0.75), base_revision=1)
-    draft = restore(store, version, base_revision=None)
+    draft = restore(store, version).draft
     named = draft.content["rules"][1]["function"]
     assert named == "own_2"
     assert store.load_draft("function", "own").content == function(0.75)
     again = publish_mix(store, "again", mix_from_json(draft.content), resolver(store=lambda: store))
     assert open_version(again).mix_version == open_version(version).mix_version
+
+
+def test_a_draft_that_was_never_published_is_kept_when_a_version_is_restored_over_it(store):
+    first = publish_function(store, "f", function(0.1))
+    store.save_draft("function", "f", function(0.9), base_revision=None)
+    restored = restore(store, first)
+    assert (restored.kept, restored.draft.content) == ("f_2", function(0.1))
+    assert store.load_draft("function", "f_2").content == function(0.9)
+    assert restore(store, first).kept is None
+
+
+def test_a_published_draft_is_not_kept_twice(store):
+    first, draft = publish(store), mix_from_json(MIX)
+    store.save_draft("mix", "two", draft_content(store, first.content), base_revision=None)
+    MORE = {**MIX, "rules": MIX["rules"][:1]}
+    second = publish_mix(store, "two", mix_from_json(MORE), resolver(store=lambda: store))
+    assert (restore(store, second).kept, len(draft.rules)) == (None, 2)
 
 
 def test_restoring_twice_makes_one_draft(store):
