@@ -16,7 +16,7 @@ from rewards_lib.publishing.published import Published, find_published, open_con
 from rewards_lib.publishing.restoring import Restored, draft_content, restore
 
 __all__ = [
-    "Change", "Published", "Restored", "changes_between", "draft_content", "find_published", "freeze_mix", "function_content",
-    "mix_file_of", "open_content", "open_version", "pinned_functions", "publish_function", "publish_mix",
-    "published_names", "restore",
+    "Change", "Published", "Restored", "changes_between", "draft_content", "find_published", "freeze_mix",
+    "function_content", "mix_file_of", "open_content", "open_version", "pinned_functions", "publish_function",
+    "publish_mix", "published_names", "restore",
 ]  # fmt: skip

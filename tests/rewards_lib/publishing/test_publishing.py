@@ -137,11 +137,11 @@ def test_a_draft_that_was_never_published_is_kept_when_a_version_is_restored_ove
 
 
 def test_a_published_draft_is_not_kept_twice(store):
-    first, draft = publish(store), mix_from_json(MIX)
+    first = publish(store)
     store.save_draft("mix", "two", draft_content(store, first.content), base_revision=None)
-    MORE = {**MIX, "rules": MIX["rules"][:1]}
-    second = publish_mix(store, "two", mix_from_json(MORE), resolver(store=lambda: store))
-    assert (restore(store, second).kept, len(draft.rules)) == (None, 2)
+    shorter = mix_from_json({**MIX, "rules": MIX["rules"][:1]})
+    second = publish_mix(store, "two", shorter, resolver(store=lambda: store))
+    assert restore(store, second).kept is None
 
 
 def test_restoring_twice_makes_one_draft(store):
