@@ -35,8 +35,10 @@ def check_params(name: str, params: JsonObject, *, where: str = "params") -> Jso
     _refuse_unknown_keys(preset, params, where)
     _refuse_infinities(params, where)
     complete = preset.defaults() | params
-    for error in Draft202012Validator(preset.schema()).iter_errors(complete):
+    schema = preset.schema()
+    for error in Draft202012Validator(schema).iter_errors(complete):
         raise _as_input_error(error, where)
+    complete = {name: _as_integer(value, schema["properties"][name]) for name, value in complete.items()}
     if preset.check is not None:
         try:
             preset.check(complete)
@@ -72,6 +74,19 @@ def _refuse_infinities(value: Any, where: str) -> None:
     if isinstance(value, list):
         for index, item in enumerate(value):
             _refuse_infinities(item, f"{where}[{index}]")
+
+
+def _as_integer(value: Any, rule: JsonObject) -> Any:
+    """Write 100.0, an integer to JSON schema but not to Python, as one where an integer is asked for."""
+    if isinstance(value, list) and "items" in rule:
+        return [_as_integer(item, rule["items"]) for item in value]
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if is_whole and "integer" in _types(rule) and "number" not in _types(rule) else value
+
+
+def _types(rule: JsonObject) -> list[str]:
+    kinds = rule.get("type", [])
+    return kinds if isinstance(kinds, list) else [kinds]
 
 
 def _as_input_error(error: ValidationError, where: str) -> InputError:
