@@ -129,6 +129,8 @@ def json_schema(params: JsonObject, _sample: Sample, completion: Completion) -> 
     try:
         first = next(iter(validator.iter_errors(value)), None)
     except RecursionError:
+        if _nesting(part.text) > _MAX_NESTING:
+            return verdict(params, False, sentence("the JSON is nested too deeply"), part.spans)
         return Score.failed(sentence("the schema refers to itself without an end"))
     if first is None:
         return verdict(params, True, sentence("the JSON validates"), part.spans)
@@ -137,13 +139,29 @@ def json_schema(params: JsonObject, _sample: Sample, completion: Completion) -> 
     if not params["partial"] or not required or not isinstance(value, dict):
         return verdict(params, False, why, part.spans)
     rules = params["schema"].get("properties", {})
-    met = sum(
-        name in value and not any(validator.evolve(schema=rules.get(name, True)).iter_errors(value[name]))
-        for name in required
-    )
+    met = sum(name in value and _is_valid(validator, rules.get(name, True), value[name]) for name in required)
     reward = params["mismatch"] + (params["match"] - params["mismatch"]) * met / len(required)
     why = sentence("{met} of {total} required properties validate", met=met, total=len(required))
     return Score.scored(reward, why, spans=part.spans)
+
+
+def _is_valid(validator: Any, schema: Json, value: Json) -> bool:
+    try:
+        return bool(validator.evolve(schema=schema).is_valid(value))
+    except RecursionError:
+        return False
+
+
+_MAX_NESTING = 50
+
+
+def _nesting(text: str) -> int:
+    """How deep brackets are nested in a text; those inside texts count, for more than enough is all that is asked."""
+    deepest = depth = 0
+    for character in text:
+        depth += (character in "[{") - (character in "]}")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def read_calls(entries: Json) -> list[tuple[str, str]] | None:
@@ -157,15 +175,28 @@ def read_calls(entries: Json) -> list[tuple[str, str]] | None:
         inner = entry.get("function", entry) if isinstance(entry, dict) else None
         if not isinstance(inner, dict) or not isinstance(inner.get("name"), str):
             return None
-        calls.append((inner["name"], _canonical(inner.get("arguments"))))
+        try:
+            calls.append((inner["name"], _canonical(inner.get("arguments"))))
+        except RecursionError:
+            return None
     return calls
 
 
 def _canonical(arguments: Any) -> str:
-    """Write arguments so that equal JSON values are equal texts; a JSON text is parsed first, null is no arguments."""
+    """Write arguments so that equal JSON values are equal texts; a JSON text is parsed first, null is no arguments.
+
+    A JSON text that is nested too deeply stays the text it is. Raises RecursionError for such a value.
+    """
     if isinstance(arguments, str):
         parsed, fault = read_strict_json(arguments)
-        arguments = arguments if fault else parsed
+        try:
+            return json.dumps(arguments) if fault else _canonical_value(parsed)
+        except RecursionError:
+            return json.dumps(arguments)
+    return _canonical_value(arguments)
+
+
+def _canonical_value(arguments: Any) -> str:
     return json.dumps({} if arguments is None else _plain(arguments), sort_keys=True, ensure_ascii=False)
 
 
