@@ -35,7 +35,7 @@ _FOLDED = (
 def read_arithmetic(text: str) -> tuple[Fraction | None, list[Fraction]] | None:
     """Read an expression of ``+ - * / ( )`` and numbers: (value, numbers used); None when it is anything else.
 
-    The value is None where the expression divides by zero.
+    The value is None where the expression divides by zero. A number is negative where its own sign stands before it.
 
     >>> read_arithmetic("6/(1-3/4)")
     (Fraction(24, 1), [Fraction(6, 1), Fraction(1, 1), Fraction(3, 1), Fraction(4, 1)])
@@ -104,7 +104,10 @@ class _Reader:
             raise _MalformedError
         self.take()
         if first in ("-", "+"):
+            is_literal = self.peek()[:1].isdigit()
             value = self.factor(depth + 1)
+            if is_literal and first == "-":
+                self.used[-1] = -self.used[-1]
             return value if value is None or first == "+" else -value
         if first != "(":
             self.used.append(Fraction(first))
@@ -169,6 +172,11 @@ class _Reader:
         Example(
             (1.0, 0.1), (r"\boxed{6 ÷ (1−3÷4)}", r"\boxed{6/(4-1-3)}"), extra={"numbers": [1, 3, 4, 6], "target": 24}
         ),
+        Example(
+            (1.0, 1.0, 0.1),
+            ("<answer>5+(-3)</answer>", "<answer>-3+5</answer>", "<answer>5-3</answer>"),
+            extra={"numbers": [-3, 5], "target": 2},
+        ),
         Example((None,), ("<answer>1+1</answer>",), extra={"numbers": [1, 1]}),
         Example((None,), ("<answer>1+1</answer>",), extra={"numbers": "1, 1", "target": 2}),
     ),
@@ -188,7 +196,7 @@ def countdown(params: JsonObject, sample: Sample, completion: Completion) -> Sco
     if read is None:
         return Score.scored(0.0, sentence("{answer} is no expression", answer=shown(part.text)), spans=part.spans)
     value, used = read
-    if Counter(used) != Counter(given):
+    if not _uses_exactly(used, given):
         why = sentence("{answer} does not use exactly the given numbers", answer=shown(part.text))
         return Score.scored(params["format_score"], why, spans=part.spans)
     if value != target[0]:
@@ -196,6 +204,14 @@ def countdown(params: JsonObject, sample: Sample, completion: Completion) -> Sco
         return Score.scored(params["format_score"], why, spans=part.spans)
     why = sentence("{answer} is {target}", answer=shown(part.text), target=str(target[0]))
     return Score.scored(1.0, why, spans=part.spans)
+
+
+def _uses_exactly(used: Sequence[Fraction], given: Sequence[Fraction]) -> bool:
+    """Tell whether each given number is used once; a negative one with its sign, while any may be negated besides."""
+    signed, wanted = Counter(used), Counter(given)
+    return Counter(map(abs, used)) == Counter(map(abs, given)) and all(
+        signed[number] >= count for number, count in wanted.items() if number < 0
+    )
 
 
 def _expression(text: str, after_think: bool) -> Extraction:
