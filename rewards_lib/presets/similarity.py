@@ -233,6 +233,7 @@ def _qa_share(metric: str, answer: str, truth: str) -> float:
         Example((1.0,), ("<answer>北京。</answer>",), "北京"),
         Example((1.0, 0.0), ("<answer>w</answer><answer>g</answer>", "<answer>g</answer><answer>w</answer>"), "g"),
         Example((0.0,), ("<answer>" * 11 + "g</answer>",), "g"),
+        Example((None,), ("<answer>anything</answer>",), "❤️", {"metric": "sub_em"}),
     ),
 )
 def qa_match(params: JsonObject, sample: Sample, completion: Completion) -> Score:
@@ -241,7 +242,7 @@ def qa_match(params: JsonObject, sample: Sample, completion: Completion) -> Scor
     if isinstance(truths, Score):
         return truths
     wanted = [fold_answer(truth) for truth in truths]
-    if not all(wanted):
+    if not all(map(words_of, wanted)):
         return unusable(params["answer_field"], sentence("nothing is left after folding"))
     part = graded_part(params, completion)
     if part.text is None:
