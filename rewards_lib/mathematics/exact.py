@@ -63,7 +63,10 @@ def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
 
 
 def _exact_root(base: Fraction, degree: int) -> Fraction | None:
-    if base < 0 or max(base.numerator.bit_length(), base.denominator.bit_length()) > _MAX_ROOT_BITS:
+    if base < 0:  # the odd roots of negative numbers are real in school mathematics
+        root = _exact_root(-base, degree) if degree % 2 else None
+        return None if root is None else -root
+    if max(base.numerator.bit_length(), base.denominator.bit_length()) > _MAX_ROOT_BITS:
         return None
     top, bottom = _integer_root(base.numerator, degree), _integer_root(base.denominator, degree)
     return Fraction(top, bottom) if top is not None and bottom else None
@@ -96,9 +99,16 @@ def _exact_call(name: str, values: list[Fraction]) -> Fraction | None:
         return Fraction(math.floor(values[0]) if name == "floor" else math.ceil(values[0]))
     if name == "root" and values[1].denominator == 1 and 1 < values[1] <= 64:
         return _exact_root(values[0], values[1].numerator)
-    if name == "binom" and all(v.denominator == 1 and 0 <= v <= MAX_FACTORIAL for v in values):
-        return Fraction(math.comb(values[0].numerator, values[1].numerator))
+    if name == "binom" and all(v.denominator == 1 and v >= 0 for v in values):
+        return _exact_binomial(values[0].numerator, values[1].numerator)
     return None
+
+
+def _exact_binomial(total: int, chosen: int) -> Fraction | None:
+    fewer = min(chosen, abs(total - chosen))
+    if total > MAX_FACTORIAL and chosen <= total and fewer * total.bit_length() > MAX_BITS:
+        return None
+    return Fraction(math.comb(total, fewer if chosen <= total else chosen))
 
 
 # --- sizes ---------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from rewards_lib.mathematics.exact import exact_value
 from rewards_lib.mathematics.expression import Node, OutOfDomainError, TooLargeError, UnreadableError, arithmetic
 
 DIGITS, MORE_DIGITS = 50, 110
@@ -213,12 +214,24 @@ def numeric_value(node: Node, point: Mapping[str, Fraction], *, is_real: bool = 
     if plain is not None:
         return plain
     if node.kind == "pow":
+        if not is_real and mp.im(values[0]) == 0 and mp.re(values[0]) < 0:
+            sign = _sign_of_odd_root(node.args[1])
+            if sign is not None:
+                return sign * _power(-values[0], values[1], is_real)
         return _power(values[0], values[1], is_real)
     if node.kind == "fact":
         if abs(values[0]) > 100_000:
             raise TooLargeError
         return _call(mp.factorial, values[0])
     return _function(node, values, is_real)
+
+
+def _sign_of_odd_root(exponent: Node) -> int | None:
+    """The sign of a negative number to an exponent such as 2/3, real in school mathematics; None for others."""
+    value = exact_value(exponent)
+    if value is None or value.denominator == 1 or value.denominator % 2 == 0:
+        return None
+    return -1 if value.numerator % 2 else 1
 
 
 def _ratio(value: Fraction) -> Any:

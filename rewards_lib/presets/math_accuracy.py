@@ -17,8 +17,8 @@ from rewards_lib.presets.registry import Bilingual, Example, preset
     name="math_accuracy",
     label=Bilingual("Mathematical equality", "数学可验证奖励"),
     summary=Bilingual(
-        "Matches when the last answer equals the ground truth mathematically.",
-        "最后一个答案与标准答案在数学上等价即匹配。",
+        r"Matches when the last answer equals the ground truth mathematically; \log without a base is natural.",
+        r"最后一个答案与标准答案在数学上等价即匹配。未写底数的 \log 视为自然对数。",
     ),
     parameters=(
         extract_from("boxed"),

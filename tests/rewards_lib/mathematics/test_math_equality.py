@@ -12,6 +12,15 @@ from rewards_lib.mathematics.stated import last_expression, stated_truth
 from rewards_lib.presets import check_params, find_preset
 
 BOTH = [  # equal both ways round
+    ("499999500000", "\\binom{1000000}{2}"),
+    ("499999500000", "\\binom{1000000}{999998}"),
+    ("0", "\\binom{3}{1000000}"),
+    ("-2", "(-8)^{1/3}"),
+    ("4", "(-8)^{2/3}"),
+    ("-\\sqrt[3]{2}", "(-2)^{1/3}"),
+    ("-\\frac12", "(-\\frac18)^{\\frac13}"),
+    ("3", "\\lg 1000"),
+    ("\\log x", "\\ln x"),
     ("x=2,y=3", "2,3"),
     ("x=2,y=3", "y=3,x=2"),
     ("x_1=2,x_2=3", "3,2"),
@@ -101,6 +110,9 @@ STATED = [  # ground truths that are whole texts, measures with names, commas; t
 ]
 
 DIFFERENT = [
+    ("2", "(-8)^{1/3}"),
+    ("3", "\\log 1000"),
+    ("-2", "(-4)^{1/2}"),
     ("x=2,y=3", "3,2"),
     ("a=1,b=2,c=3", "3,1,2"),
     ("x=2,y=2", "2"),
