@@ -6,6 +6,7 @@ did not answer in time is failed, never 0.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -30,12 +31,13 @@ def score_on_host(
 ) -> list[TimedScore]:
     """Score each completion of its sample under the preset ``name``, as many at once as its ``concurrency`` says.
 
-    ``seconds`` for all of them together; by default what they may take one after the other. Raises ``InputError`` for
+    ``seconds`` for all of them together; by default what they may take, that many at once. Raises ``InputError`` for
     unknown presets and refused parameters.
     """
     preset, complete = find_preset(name), check_params(name, params)
+    width = max(1, min(len(pairs), complete["concurrency"]))
     if seconds is None:
-        seconds = preset.seconds(complete) * len(pairs)
+        seconds = preset.seconds(complete) * math.ceil(len(pairs) / width)
 
     def score(sample: Sample, completion: Completion) -> TimedScore:
         started = time.perf_counter()
@@ -46,7 +48,7 @@ def score_on_host(
         one = scores[0] if scores else Score.failed(faults[0].message)
         return TimedScore(one, (time.perf_counter() - started) * 1000)
 
-    threads = ThreadPoolExecutor(max(1, min(len(pairs), complete["concurrency"])), thread_name_prefix=name)
+    threads = ThreadPoolExecutor(width, thread_name_prefix=name)
     futures = [threads.submit(score, sample, completion) for sample, completion in pairs]
     wait(futures, timeout=seconds)
     threads.shutdown(wait=False, cancel_futures=True)
