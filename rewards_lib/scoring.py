@@ -74,7 +74,7 @@ def score_payload(
     started = time.perf_counter()
     bench = _Bench.of(mix, resolve)
     presets = _score_presets(bench.worker_rules, payload, executor, limits or Limits())
-    [asked] = _ask_services(bench.host_rules, [payload])
+    [asked] = _ask_services(bench.host_rules, [payload], executor)
     own = {
         name: executor.run_function(found.source, payload, limits=limits or found.limits)
         for name, found in bench.functions.items()
@@ -98,7 +98,7 @@ def score_payloads(
     """
     bench = _Bench.of(mix, resolve)
     batch = _score_presets_of_many(bench.worker_rules, payloads, executor, limits or Limits())
-    asked = _ask_services(bench.host_rules, payloads)
+    asked = _ask_services(bench.host_rules, payloads, executor)
     runs = {
         name: executor.run_functions(found.source, payloads, limits=limits or found.limits)
         for name, found in bench.functions.items()
@@ -214,12 +214,14 @@ def _score_presets_of_many(
     ]  # fmt: skip
 
 
-def _ask_services(rules: Sequence[Rule], payloads: Sequence[Payload]) -> list[dict[str, RuleResult]]:
+def _ask_services(
+    rules: Sequence[Rule], payloads: Sequence[Payload], executor: Executor
+) -> list[dict[str, RuleResult]]:
     """Score the presets that ask a service: in this process, over all payloads at once, as many as a rule allows."""
     results: list[dict[str, RuleResult]] = [{} for _ in payloads]
     pairs = [(payload.sample, completion) for payload in payloads for completion in payload.completions]
     for rule in rules:
-        timed = iter(score_on_host(rule.preset or "", rule.params, pairs))
+        timed = iter(score_on_host(rule.preset or "", rule.params, pairs, ending=executor.ending))
         confinement = find_preset(rule.preset or "").confinement
         isolation = confinement() if confinement else None
         for payload, own in zip(payloads, results, strict=True):

@@ -11,7 +11,8 @@ import functools
 import os
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 
@@ -77,6 +78,10 @@ class Executor:
         same = copy.copy(self)
         same._stop = switch
         return same
+
+    def ending(self, end: Callable[[], None]) -> AbstractContextManager[None]:
+        """Call ``end`` when the switch of this executor is pressed while the block runs."""
+        return self._stop.ending(end)
 
     # --- the policy ------------------------------------------------------------------------------------------------
 

@@ -7,15 +7,21 @@ did not answer in time is failed, never 0.
 from __future__ import annotations
 
 import math
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from rewards_lib.contract import Completion, JsonObject, Sample, Score, sentence
 from rewards_lib.errors import RewardConsoleError, boundary
 from rewards_lib.presets.checking import check_params
 from rewards_lib.presets.registry import find_preset
+
+Ending = Callable[[Callable[[], None]], AbstractContextManager[None]]
+"""Calls what it is given when the work is no longer wanted, while its block runs."""
+_LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +33,17 @@ class TimedScore:
 
 
 def score_on_host(
-    name: str, params: JsonObject, pairs: Sequence[tuple[Sample, Completion]], *, seconds: float | None = None
+    name: str,
+    params: JsonObject,
+    pairs: Sequence[tuple[Sample, Completion]],
+    *,
+    seconds: float | None = None,
+    ending: Ending | None = None,
 ) -> list[TimedScore]:
     """Score each completion of its sample under the preset ``name``, as many at once as its ``concurrency`` says.
 
-    ``seconds`` for all of them together; by default what they may take, that many at once. Raises ``InputError`` for
+    ``seconds`` for all of them together; by default what they may take, that many at once. What
+    ``ending`` is given ends the waiting when somebody stops the run. Raises ``InputError`` for
     unknown presets and refused parameters.
     """
     preset, complete = find_preset(name), check_params(name, params)
@@ -50,13 +62,19 @@ def score_on_host(
 
     threads = ThreadPoolExecutor(width, thread_name_prefix=name)
     futures = [threads.submit(score, sample, completion) for sample, completion in pairs]
-    wait(futures, timeout=seconds)
+    stopped = threading.Event()
+    with ending(stopped.set) if ending else nullcontext():
+        left, end = set(futures), time.monotonic() + seconds
+        while left and not stopped.is_set() and (rest := end - time.monotonic()) > 0:
+            left = wait(left, timeout=min(rest, _LOOK_SECONDS)).not_done
     threads.shutdown(wait=False, cancel_futures=True)
-    return [_outcome(future, seconds) for future in futures]
+    return [_outcome(future, seconds, is_stopped=stopped.is_set()) for future in futures]
 
 
-def _outcome(future: Future[TimedScore], seconds: float) -> TimedScore:
+def _outcome(future: Future[TimedScore], seconds: float, *, is_stopped: bool) -> TimedScore:
     if future.done() and not future.cancelled():
         return future.result()
+    if is_stopped:
+        return TimedScore(Score.failed(sentence("The run was stopped.")), 0.0)
     late = Score.failed(sentence("The time limit of {seconds:g} s was reached.", seconds=seconds))
     return TimedScore(late, seconds * 1000)
