@@ -18,7 +18,9 @@ def test_every_item_gets_its_value_in_order(executor):
 
 
 def test_our_own_modules_are_found_inside(executor):
-    assert executor.run_items("rewards_lib.contract:write_json", [{"a": -0.0}], item_seconds=5)[0].value == '{"a": 0.0}'
+    assert (
+        executor.run_items("rewards_lib.strict_json:write_json", [{"a": -0.0}], item_seconds=5)[0].value == '{"a": 0.0}'
+    )
 
 
 def test_an_item_over_its_own_seconds_is_killed_and_the_rest_goes_on(executor):
