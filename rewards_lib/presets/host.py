@@ -10,7 +10,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -42,9 +42,8 @@ def score_on_host(
 ) -> list[TimedScore]:
     """Score each completion of its sample under the preset ``name``, as many at once as its ``concurrency`` says.
 
-    ``seconds`` for all of them together; by default what they may take, that many at once. What
-    ``ending`` is given ends the waiting when somebody stops the run. Raises ``InputError`` for
-    unknown presets and refused parameters.
+    ``seconds`` for all of them together; by default what they may take, that many at once. What ``ending`` is given
+    ends the waiting when somebody stops the run. Raises ``InputError`` for unknown presets and refused parameters.
     """
     preset, complete = find_preset(name), check_params(name, params)
     width = max(1, min(len(pairs), complete["concurrency"]))
@@ -62,19 +61,15 @@ def score_on_host(
 
     threads = ThreadPoolExecutor(width, thread_name_prefix=name)
     futures = [threads.submit(score, sample, completion) for sample, completion in pairs]
-    stopped = threading.Event()
+    stopped, begun = threading.Event(), time.monotonic()
     with ending(stopped.set) if ending else nullcontext():
-        left, end = set(futures), time.monotonic() + seconds
-        while left and not stopped.is_set() and (rest := end - time.monotonic()) > 0:
+        left = set(futures)
+        while left and not stopped.is_set() and (rest := begun + seconds - time.monotonic()) > 0:
             left = wait(left, timeout=min(rest, _LOOK_SECONDS)).not_done
     threads.shutdown(wait=False, cancel_futures=True)
-    return [_outcome(future, seconds, is_stopped=stopped.is_set()) for future in futures]
-
-
-def _outcome(future: Future[TimedScore], seconds: float, *, is_stopped: bool) -> TimedScore:
-    if future.done() and not future.cancelled():
-        return future.result()
-    if is_stopped:
-        return TimedScore(Score.failed(sentence("The run was stopped.")), 0.0)
-    late = Score.failed(sentence("The time limit of {seconds:g} s was reached.", seconds=seconds))
-    return TimedScore(late, seconds * 1000)
+    why = (
+        sentence("The run was stopped.") if stopped.is_set()
+        else sentence("The time limit of {seconds:g} s was reached.", seconds=seconds)
+    )  # fmt: skip
+    without = TimedScore(Score.failed(why), (time.monotonic() - begun) * 1000)
+    return [future.result() if future.done() and not future.cancelled() else without for future in futures]
