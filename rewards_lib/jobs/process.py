@@ -45,6 +45,7 @@ def main() -> None:
             busy = sentence("Another process is at work on this job.")
             _say(messages, {"state": "failed", "error": busy.to_json()})
             return
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins with it ignored
         threading.Thread(target=_hold_leash, daemon=True).start()
         outcome: JsonObject = {}
         try:

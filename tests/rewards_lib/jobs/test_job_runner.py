@@ -120,6 +120,17 @@ def test_a_cancelled_job_keeps_what_it_finished_and_resumes_to_the_bytes_of_an_u
     assert again.scored_path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
+def test_a_console_that_ignores_interrupts_cancels_its_jobs_all_the_same(runner, tmp_path):
+    """What a shell starts in the background ignores them, and hands that on."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with paused_in_its_midst(runner, rollouts(tmp_path / "r.jsonl", 2_000)) as job:
+            runner.cancel(job.id)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert finished(runner, job).state == "cancelled"
+
+
 def test_a_killed_job_is_found_as_stopped_with_its_progress(runner, store, tmp_path):
     with paused_in_its_midst(runner, rollouts(tmp_path / "r.jsonl", 8_000)) as job:
         os.kill(runner._running[job.id].process.pid, signal.SIGKILL)
