@@ -49,7 +49,7 @@ class RunEnd:
     cpu_seconds: float | None = None
     killed_for: Killer | None = None
     worker_gone: bool = False
-    """The zygote died: the run may be tried again."""
+    """The zygote died, or its child before it began: the run may be tried again."""
 
     @property
     def is_killed(self) -> bool:
@@ -89,6 +89,8 @@ class RunChannel:
         self._redaction = redaction
         self._feed: Feed | None = None
         self._tail = b""
+        self._has_begun = False
+        """Whether the child has said anything."""
         self._selector = selectors.DefaultSelector()
         self._ends: dict[str, int] = {}
         self.pause_seconds = 0.0
@@ -142,9 +144,15 @@ class RunChannel:
         for name in (*STREAMS, "result"):
             while name in self._ends and self._has_more(name):
                 yield from self._read(name)
-        if self.end.is_killed and self.end.killed_for is None and self._zygote.ends_within(_COMMON_END_SECONDS):
-            self.end.worker_gone = True
-        if self.end.worker_gone:
+        self._doubt_kill()
+
+    def _doubt_kill(self) -> None:
+        """Tell a kill that was aimed at the worker, or met a child that had not begun, from one of the run."""
+        zygote_gone = self.end.worker_gone
+        if self.end.is_killed and self.end.killed_for is None:
+            zygote_gone = zygote_gone or self._zygote.ends_within(_COMMON_END_SECONDS)
+            self.end.worker_gone = zygote_gone or not self._has_begun
+        if zygote_gone:
             self._zygote.close()  # it may be dying still, and must not be lent to the next try
 
     def _pump(self) -> None:
@@ -243,6 +251,7 @@ class RunChannel:
         for line in whole:
             row = _decode(line)
             if row is not None:
+                self._has_begun = True
                 yield self._redaction.json(row)
 
     def _drop(self, name: str) -> None:

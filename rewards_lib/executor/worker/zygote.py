@@ -1,4 +1,4 @@
-"""The warm process: imports once, then forks one confined child for each run.
+"""The warm process: imports once, then forks one confined child for each run, the next one always beforehand.
 
 It speaks with the host over one packet socket. A request carries descriptors: payload, status, and those of the child
 with the places where they belong. Invariant: the zygote never runs author code; it only imports, forks, kills and
@@ -7,7 +7,6 @@ reaps.
 
 from __future__ import annotations
 
-import array
 import contextlib
 import fcntl
 import gc
@@ -24,14 +23,12 @@ import sys
 from base64 import b64decode
 from typing import Any
 
-from . import child, confine, patches, rl_types, selftest, streams
+from . import child, confine, patches, rl_types, selftest, spare, streams
 from .compiling import compile_source
 from .facades import ImportGate, user_module
 from .module_tables import ALLOWED
 from .refusals import Row
 
-_BIGGEST_PACKET = 1 << 17
-_MOST_FDS = 7
 _LAST_PLACE = 5
 _LOOK_SECONDS = 5.0
 _WARM_UP = """
@@ -53,6 +50,8 @@ class Zygote:
         self._config = config
         self._live: dict[int, tuple[str, int]] = {}
         """Process id to (run id, status descriptor)."""
+        self._spare: spare.SpareChild | None = None
+        """Has no run yet."""
         self._parent = os.getppid()
         self._zygote_filter = b64decode(config["zygote_filter"])
         self._child_filter = b64decode(config["child_filter"])
@@ -70,7 +69,6 @@ class Zygote:
         for _ in range(2):
             self._warm_up()
         failures = selftest.run_in_child(self._confine_child_for_test) if self._config["tier"] != "C" else []
-        sys.modules.pop("reward", None)
         gc.collect()
         gc.freeze()
         return {"ready": True, "layers": layers, "failures": failures}
@@ -112,10 +110,11 @@ class Zygote:
         return ["seccomp"] if self._child_filter else []
 
     def _warm_up(self) -> None:
-        """Run the compiler once, so that children do not pay for first use."""
+        """Run the compiler once: nobody pays for first use, nor a child for its own copies of the memory touched."""
         code, _ = compile_source(_WARM_UP)
         if code is not None:
             exec(code, user_module(ImportGate(frozenset())).__dict__)
+        sys.modules.pop("reward", None)
 
     def _preload(self, names: list[str]) -> None:
         for name in names:
@@ -131,6 +130,7 @@ class Zygote:
             os.set_blocking(end, False)
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._keep_spare()
         while True:
             ready, _, _ = select.select([self._control.fileno(), reading], [], [], _LOOK_SECONDS)
             if os.getppid() != self._parent:
@@ -151,6 +151,9 @@ class Zygote:
                 return
             if self._config["tier"] == "C":
                 _kill_group(pid)  # nothing else ends what a run left behind
+            if self._spare is not None and pid == self._spare.pid:
+                self._spare.dismiss()
+                self._spare = None
             if pid in self._live:
                 _, report = self._live.pop(pid)
                 line = json.dumps(
@@ -161,40 +164,53 @@ class Zygote:
                 os.close(report)
 
     def _take_request(self) -> None:
-        message, descriptors = _receive(self._control)
+        message, descriptors = spare.receive(self._control)
         if not message:
             os._exit(0)
         request = json.loads(message)
         if "run" in request:
-            self._start(request, descriptors)
+            self._start(request["run"], message, descriptors)
         elif "kill" in request:
             self._kill(request["kill"])
         elif "preload" in request:
-            gc.unfreeze()
-            self._preload([name for name in request["preload"] if self._may_preload(name)])
-            gc.collect()
-            gc.freeze()
+            self._preload_more(request["preload"])
         for descriptor in descriptors:
             os.close(descriptor)
+        self._keep_spare()
+
+    def _preload_more(self, names: list[str]) -> None:
+        """Import more, for the children from the next one on."""
+        if self._spare is not None:
+            self._spare.dismiss()
+            self._spare = None
+        gc.unfreeze()
+        self._preload([name for name in names if self._may_preload(name)])
+        gc.collect()
+        gc.freeze()
 
     def _may_preload(self, name: str) -> bool:
         """Only names that the host knows of: the standard list, declared packages, or anything of our own."""
         top = name.split(".", maxsplit=1)[0]
         return bool(self._config["trusted"]) or name in ALLOWED or top not in sys.stdlib_module_names
 
-    def _start(self, request: Row, descriptors: list[int]) -> None:
+    def _start(self, run_id: str, request: bytes, descriptors: list[int]) -> None:
+        """Give the run to the spare child, or to a new one when there is none or it has died."""
         status = descriptors.pop(1)
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self._become_child(request, descriptors)
-            except BaseException:
-                import traceback
+        chosen = self._spare
+        self._spare = None
+        if chosen is None or not chosen.give(request, descriptors):
+            chosen = self._fork()
+            chosen.give(request, descriptors)  # if it dies at once, its status tells
+        self._live[chosen.pid] = (run_id, status)
 
-                traceback.print_exc()
-            finally:
-                os._exit(70)
-        self._live[pid] = (request["run"], status)
+    def _keep_spare(self) -> None:
+        """Fork the child of the next run, if that can be done now."""
+        if self._spare is None:
+            with contextlib.suppress(OSError):
+                self._spare = self._fork()
+
+    def _fork(self) -> spare.SpareChild:
+        return spare.SpareChild(self._control.type, self._get_ready, self._become_child)
 
     def _kill(self, run_id: str) -> None:
         for pid, (live_id, _) in self._live.items():
@@ -206,23 +222,28 @@ class Zygote:
 
     # --- child -----------------------------------------------------------------------------------------------------
 
-    def _become_child(self, request: Row, descriptors: list[int]) -> None:
+    def _get_ready(self) -> None:
+        """What a child can do before it knows its run."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        if sys.platform == "linux":
-            confine.die_with_parent(signal.SIGKILL)
-        payload = _arrange_descriptors(descriptors, request["places"])
-        streams.open_streams()
-        self._confine_child(request["limits"])
         for number in (signal.SIGXFSZ, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        if sys.platform == "linux":
+            confine.die_with_parent(signal.SIGKILL)
+        os.setpgid(0, 0)
         child.reseed()
+        self._warm_up()
+
+    def _become_child(self, message: bytes, descriptors: list[int]) -> None:
+        request = json.loads(message)
+        payload = _arrange_descriptors(descriptors, request["places"])
+        streams.open_streams()
+        self._confine_child(request["limits"])
         child.run(request["kind"], json.loads(payload))
         os._exit(0)
 
     def _confine_child(self, limits: Row) -> None:
-        os.setpgid(0, 0)
         child.limit_threads(limits["threads"])
         confine.limit_resources(
             cpu_seconds=limits["cpu_seconds"], memory_bytes=limits["memory_mb"] << 20,
@@ -264,16 +285,6 @@ def _above(number: int, least: int) -> int:
     return fcntl.fcntl(number, fcntl.F_DUPFD, least)
 
 
-def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
-    space = socket.CMSG_SPACE(_MOST_FDS * array.array("i").itemsize)
-    message, ancillary, _, _ = control.recvmsg(_BIGGEST_PACKET, space)
-    found = array.array("i")
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            found.frombytes(data[: len(data) - len(data) % found.itemsize])
-    return message, list(found)
-
-
 class _FolderFinder(importlib.abc.MetaPathFinder):
     """Finds modules of ours by their place, so that the folder around them need not be readable, nor all imported."""
 
@@ -298,7 +309,7 @@ def _publish_rl_types() -> None:
 def main() -> None:
     """Read the configuration, get ready, serve."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    message, _ = _receive(control)
+    message, _ = spare.receive(control)
     config: dict[str, Any] = json.loads(message)
     zygote = Zygote(control, config)
     try:

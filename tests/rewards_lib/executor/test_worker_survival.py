@@ -44,6 +44,18 @@ def children(parent: int | None = None) -> set[int]:
     return found
 
 
+def forked() -> set[int]:
+    """The children of the zygotes below this process: runs, and the spare child of each zygote."""
+    above = _children_by_parent()
+    return {process for process in children() if not above.get(process)}
+
+
+def zygotes() -> set[int]:
+    """The zygotes below this process, which have a spare child by now, and what starts them."""
+    assert wait_until(lambda: any(process not in forked() for process in children()))
+    return children() - forked()
+
+
 def _children_by_parent() -> dict[int, list[int]]:
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
@@ -85,7 +97,8 @@ def score(executor: Executor, function: FunctionSource = GOOD, seconds: float = 
 def test_a_few_hundred_runs_leave_nothing_behind(own):
     """Kills, crashes and floods mixed in; descriptors, processes and threads as before."""
     score(own)
-    before = (len(os.listdir("/proc/self/fd")), children(), threading.active_count())
+    zygotes()
+    before = (len(os.listdir("/proc/self/fd")), len(children()), threading.active_count())
     for place in range(200):
         if place % 50 == 10:
             assert score(own, ENDLESS, seconds=0.1) is None
@@ -95,7 +108,7 @@ def test_a_few_hundred_runs_leave_nothing_behind(own):
             assert score(own, CRASH) is None
         else:
             assert score(own) == 1.0
-    assert wait_until(lambda: children() == before[1])
+    assert wait_until(lambda: len(children()) == before[1])
     assert (len(os.listdir("/proc/self/fd")), threading.active_count()) == (before[0], before[2])
 
 
@@ -110,11 +123,10 @@ def test_a_zygote_that_dies_is_replaced(own):
 
 def test_a_zygote_that_dies_during_a_run_costs_one_repetition(own):
     score(own)
-    zygotes = children()
     with ThreadPoolExecutor() as pool:
         future = pool.submit(score, own, SLOW, 60.0)  # booting anew takes long on a busy machine
-        assert wait_until(lambda: children() > zygotes)
-        for process in zygotes:
+        assert wait_until(lambda: len(forked()) > 1)
+        for process in zygotes():
             with contextlib.suppress(ProcessLookupError):  # the first kill takes the others along
                 os.kill(process, signal.SIGKILL)
         assert future.result(70) == 1.0
@@ -129,11 +141,10 @@ def test_a_kill_that_reaches_the_child_before_its_zygote_is_not_the_functions_fa
         score(own)
     except DependencyError as error:
         pytest.skip(str(error))
-    zygotes = children()
     with ThreadPoolExecutor() as pool:
         future = pool.submit(own.run_function, SLOW, payload_of("x"), limits=Limits(wall_seconds=60))
-        assert wait_until(lambda: children() > zygotes)
-        for process in (*(children() - zygotes), *zygotes):
+        assert wait_until(lambda: len(forked()) > 1)
+        for process in (*forked(), *zygotes()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         run = future.result(70)
@@ -143,19 +154,17 @@ def test_a_kill_that_reaches_the_child_before_its_zygote_is_not_the_functions_fa
 
 def test_a_child_that_is_killed_while_its_zygote_lives_is_told_as_what_it_is(own):
     score(own)
-    zygotes = children()
     with ThreadPoolExecutor() as pool:
         future = pool.submit(own.run_function, SLOW, payload_of("x"), limits=Limits(wall_seconds=60))
-        assert wait_until(lambda: children() > zygotes)
-        for process in children() - zygotes:
+        assert wait_until(lambda: len(forked()) > 1)
+        for process in forked():
             os.kill(process, signal.SIGKILL)
         assert "killed from outside" in str(future.result(70).error)
 
 
 def test_a_zygote_that_hangs_is_ended_with_its_run(own):
     score(own)
-    newest = max(children())
-    os.kill(newest, signal.SIGSTOP)
+    os.kill(max(zygotes()), signal.SIGSTOP)
     start = time.monotonic()
     assert score(own, seconds=0.5) is None
     assert time.monotonic() - start < 5
@@ -187,9 +196,20 @@ def test_a_worker_survives_the_thread_that_started_it(own):
     thread = threading.Thread(target=score, args=(own,))
     thread.start()
     thread.join()
-    before = children()
+    before = zygotes()
     assert score(own) == 1.0
-    assert children() == before
+    assert zygotes() == before
+
+
+def test_a_spare_child_that_is_killed_costs_no_run(own):
+    """Nobody has given it anything yet, or it dies with the request in its hands: the run is another child's."""
+    score(own)
+    for _ in range(5):
+        zygotes()
+        for process in forked():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        assert score(own) == 1.0
 
 
 PROGRAM = """
