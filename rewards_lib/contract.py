@@ -123,11 +123,9 @@ class Completion:
 
     def to_json(self) -> Json:
         """The completion as reward functions receive it: a mapping with ``messages``, other keys kept."""
-        if isinstance(self.raw, Mapping) and "messages" in self.raw:
-            return self.raw
-        if isinstance(self.raw, Mapping) and "role" not in self.raw and "content" not in self.raw:
-            return self.raw
-        return {"messages": self.messages}
+        raw = self.raw
+        is_whole = isinstance(raw, Mapping) and ("messages" in raw or not ("role" in raw or "content" in raw))
+        return raw if is_whole else {"messages": messages_of(raw)}
 
 
 def messages_of(raw: Json) -> list[JsonObject]:

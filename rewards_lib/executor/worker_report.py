@@ -179,6 +179,8 @@ def _scores(rewards: Any, count: int) -> tuple[Score, ...] | None:
 
 
 def _score(entry: Any) -> Score:
+    if type(entry) is float and math.isfinite(entry):  # nearly all of them
+        return _scored(entry + 0.0)
     if entry is None:
         return Score.abstained()
     if isinstance(entry, (int, float)) and not isinstance(entry, bool):
