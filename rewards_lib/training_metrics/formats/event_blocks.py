@@ -2,12 +2,12 @@
 
 Layout of a record (tensorboard/compat/proto/event.proto): ``09 clock 10 step 2A length summary``; of a value in a
 summary of short tags with plain numbers: ``0A length 0A length tag 15 float``, both lengths below 128. Invariant: a
-record is read here only if it differs from the first of its block in clock, step and numbers alone.
+record is read here only if it differs from the first of its layout in clock, step and numbers alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,26 +17,51 @@ if TYPE_CHECKING:
 
     from rewards_lib.training_metrics.series import Floats
 
+    Octets = NDArray[np.uint8]
     Places = NDArray[np.int64]
 
-BLOCK_BYTES = 8_388_608
+BLOCK_BYTES = 1 << 18
+"""What is looked at together stays in the processor's cache."""
 FEWEST_ALIKE = 16
 """Fewer records are read one by one."""
 MOST_LAYOUTS = 64
-"""Of records of one length in a block; the others are read one by one."""
-_CLOCK = slice(1, 9)
+"""Of records of one length; the others are read one by one."""
+_WORD_BYTES = 8
+_CLOCK, _STEP = slice(1, 9), 10
 
 
-@dataclass(frozen=True, slots=True)
-class TagPoints:
-    """Values of one tag, one for each of some records."""
+@dataclass(frozen=True, slots=True, eq=False)
+class AlikeRecords:
+    """Records with the same tags, and what they say."""
 
-    tag: bytes
+    tags: tuple[bytes, ...]
     records: Places
-    """Which records of the file."""
+    """Which records of the file, from the first to the last."""
     steps: Floats
-    values: Floats
     wall: Floats
+    """Seconds since 1970."""
+    values: Floats
+    """A row for each tag, a column for each record."""
+
+
+def join_alike(groups: Iterable[AlikeRecords]) -> list[AlikeRecords]:
+    """The same records with all that have the same tags in one: their lengths differ as their steps do."""
+    import numpy as np
+
+    by_tags: dict[tuple[bytes, ...], list[AlikeRecords]] = {}
+    for group in groups:
+        by_tags.setdefault(group.tags, []).append(group)
+    joined = []
+    for tags, parts in by_tags.items():
+        parts.sort(key=lambda part: part.records[0])
+        records = np.concatenate([part.records for part in parts])
+        steps, wall = np.concatenate([part.steps for part in parts]), np.concatenate([part.wall for part in parts])
+        values = np.concatenate([part.values for part in parts], axis=1) if len(parts) > 1 else parts[0].values
+        if (records[1:] < records[:-1]).any():
+            order = records.argsort(kind="stable")
+            records, steps, wall, values = records[order], steps[order], wall[order], values[:, order]
+        joined.append(AlikeRecords(tags, records, steps, wall, values))
+    return joined
 
 
 def plain_values(summary: bytes) -> list[tuple[bytes, int]]:
@@ -53,26 +78,24 @@ def plain_values(summary: bytes) -> list[tuple[bytes, int]]:
     return found if offset == size else []
 
 
-def read_alike(data: bytes, starts: Places, lengths: Places) -> Iterator[TagPoints]:
-    """The points of all records that have enough others of their layout; the others are left to the caller."""
+def read_alike(data: bytes, starts: Places, lengths: Places) -> Iterator[AlikeRecords]:
+    """All records that have enough others of their layout; the others are left to the caller."""
     import numpy as np
 
     octets = np.frombuffer(data, "uint8")
     for length in np.unique(lengths).tolist():
-        records = np.flatnonzero(lengths == length)
-        if len(records) < FEWEST_ALIKE:
-            continue
-        windows = np.lib.stride_tricks.sliding_window_view(octets, length)
-        for some in np.array_split(records, len(records) * length // BLOCK_BYTES + 1):
-            block, left = windows[starts[some]], np.arange(len(some))
-            for _ in range(MOST_LAYOUTS):
-                if len(left) < FEWEST_ALIKE:
-                    break
-                layout = _Layout.of(block[left[0]].tobytes())
-                alike = layout.holds_for(block[left]) if layout else np.arange(len(left)) == 0
-                if layout:
-                    yield from layout.points(block[left[alike]], some[left[alike]])
-                left = left[~alike]
+        left = np.flatnonzero(lengths == length)
+        for _ in range(MOST_LAYOUTS):
+            if len(left) < FEWEST_ALIKE:
+                break
+            begin = int(starts[left[0]])
+            layout = _Layout.of(data[begin : begin + length])
+            if layout is None:
+                left = left[1:]
+                continue
+            alike, found = layout.read(octets, starts[left], left)
+            yield found
+            left = left[~alike]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +112,7 @@ class _Layout:
         """The layout of a record; None where it is another than that of this module."""
         if len(record) < 13 or record[0] != 0x09 or record[9] != 0x10:
             return None
-        step_end = _varint_end(record, 10)
+        step_end = _varint_end(record, _STEP)
         if record[step_end : step_end + 1] != b"\x2a":
             return None
         begin = _varint_end(record, step_end + 1)
@@ -97,29 +120,54 @@ class _Layout:
         numbers = plain_values(record[begin:]) if begin + size == len(record) else []
         return cls(record, step_end, [(tag, begin + at) for tag, at in numbers]) if numbers else None
 
-    def holds_for(self, block: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which of the records differ from this one in clock, step and numbers alone."""
+    def read(self, octets: Octets, starts: Places, records: Places) -> tuple[NDArray[np.bool_], AlikeRecords]:
+        """Which of some records of this length have this layout, and what those say.
+
+        Records are compared in words of eight octets, so each is looked at with a few octets before it: the file has
+        some, for the record's own length stands there.
+        """
         import numpy as np
 
-        fixed = np.ones(len(self.record), "bool")
-        fixed[_CLOCK] = fixed[10 : self.step_end] = False
-        for _, at in self.numbers:
-            fixed[at : at + 4] = False
-        other: NDArray[np.bool_] = ((block != np.frombuffer(self.record, "uint8")) & fixed).any(axis=1)
-        goes_on, ends = block[:, 10 : self.step_end - 1] >= 0x80, block[:, self.step_end - 1] < 0x80
-        return ~other & goes_on.all(axis=1) & ends
+        before = -len(self.record) % _WORD_BYTES
+        fixed, clock, step, floats = self._places(before)
+        first = np.frombuffer(bytes(before) + self.record, "uint8").view("uint64")
+        windows = np.lib.stride_tricks.sliding_window_view(octets, len(fixed))
+        rows = max(BLOCK_BYTES // len(fixed), 1)
+        alike, parts = np.zeros(len(starts), "bool"), []
+        for begin in range(0, len(starts), rows):
+            block = windows[starts[begin : begin + rows] - before]
+            other = ((block.view("uint64") ^ first) & fixed.view("uint64")).any(axis=1)
+            goes_on, ends = block[:, step][:, :-1] >= 0x80, block[:, step][:, -1] < 0x80
+            good = alike[begin : begin + rows] = ~other & goes_on.all(axis=1) & ends
+            if not good.all():
+                block = block[good]
+            parts.append((block[:, clock], block[:, step], block.take(floats, axis=1)))
+        clocks, steps, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return alike, AlikeRecords(
+            tuple(tag for tag, _ in self.numbers), records[alike], _steps_of(steps),
+            clocks.view("<f8")[:, 0], np.ascontiguousarray(values.view("<f4").T, "float64"),
+        )  # fmt: skip
 
-    def points(self, block: NDArray[np.uint8], records: Places) -> Iterator[TagPoints]:
-        """The points of records of this layout."""
+    def _places(self, before: int) -> tuple[Octets, slice, slice, Places]:
+        """Where in a record, with some octets before it, stands what never changes (255), clock, step and numbers."""
         import numpy as np
 
-        wall = block[:, _CLOCK].copy().view("<f8")[:, 0]
-        digits = (block[:, 10 : self.step_end] & 0x7F).astype("uint64")
-        shifts = np.arange(0, 7 * digits.shape[1], 7, dtype="uint64")
-        steps = (digits << shifts).sum(axis=1, dtype="uint64").view("int64").astype("float64")
-        for tag, at in self.numbers:
-            values = block[:, at : at + 4].copy().view("<f4")[:, 0].astype("float64")
-            yield TagPoints(tag, records, steps, values, wall)
+        clock = slice(before + _CLOCK.start, before + _CLOCK.stop)
+        step = slice(before + _STEP, before + self.step_end)
+        floats = np.add.outer([before + at for _, at in self.numbers], np.arange(4)).ravel()
+        fixed = np.full(before + len(self.record), 0xFF, "uint8")
+        fixed[:before] = fixed[clock] = fixed[step] = fixed[floats] = 0
+        return fixed, clock, step, floats
+
+
+def _steps_of(octets: Octets) -> Floats:
+    """Numbers of variable length as protobuf writes them, a row each: seven bits an octet, the lowest first."""
+    import numpy as np
+
+    digits = (octets & 0x7F).astype("uint64")
+    shifts = np.arange(0, 7 * digits.shape[1], 7, dtype="uint64")
+    steps: Floats = (digits << shifts).sum(axis=1, dtype="uint64").view("int64").astype("float64")
+    return steps
 
 
 def _varint_end(record: bytes, begin: int) -> int:

@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics.formats.event_blocks import plain_values, read_alike
-from rewards_lib.training_metrics.formats.reading import Points, Reading, gather_points
+from rewards_lib.training_metrics.formats.event_blocks import (
+    AlikeRecords,
+    join_alike,
+    plain_values,
+    read_alike,
+)
+from rewards_lib.training_metrics.formats.reading import Points, Reading, gather_points, join_points
 
 if TYPE_CHECKING:
     from rewards_lib.training_metrics.formats.event_blocks import Places
-    from rewards_lib.training_metrics.series import Floats
 
 FILE_NAME = re.compile(r"events\.out\.tfevents\..*")
 MOST_ENTRIES = 20_000
@@ -47,16 +51,14 @@ def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
 
     Raises InputError when they hold no scalar.
     """
-    import numpy as np
-
-    found: dict[bytes, list[Floats]] = {}
+    found: dict[bytes, list[Points]] = {}
     notes: list[Sentence] = []
     for file, data in sorted(files):
-        for tag, rows in _scalars_of_file(data, file, notes).items():
-            found.setdefault(tag, []).append(rows)
+        for tag, part in _scalars_of_file(data, file, notes).items():
+            found.setdefault(tag, []).append(part)
     if not found:
         raise InputError("The event file holds no scalar.", where=name, remedy="Give the file that logged metrics.")
-    points = {tag.decode("utf-8", "replace"): Points(*np.concatenate(parts, axis=1)) for tag, parts in found.items()}
+    points = {tag.decode("utf-8", "replace"): join_points(parts) for tag, parts in found.items()}
     numbers, _ = gather_points({"": points})
     told = sentence(
         "TensorBoard events, {files} files, {tags} tags, {points} points",
@@ -65,17 +67,15 @@ def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
     return Reading(tuple(points), numbers, told, tuple(notes), x="step", clocks=frozenset({"step", "Wall time"}))
 
 
-def _scalars_of_file(data: bytes, file: str, notes: list[Sentence]) -> dict[bytes, Floats]:
-    """Steps, values and wall times of each tag, three rows in the order of the file."""
+def _scalars_of_file(data: bytes, file: str, notes: list[Sentence]) -> dict[bytes, Points]:
+    """The points of each tag in the order of the file; the tags in the order of their first points."""
     import numpy as np
 
     starts, lengths = _records(data, file, notes)
-    parts: dict[bytes, list[Floats]] = {}
+    groups = list(read_alike(data, starts, lengths))
     single = np.ones(len(starts), "bool")
-    for points in read_alike(data, starts, lengths):
-        single[points.records] = False
-        part = np.stack([points.records.astype("float64"), points.steps, points.values, points.wall])
-        parts.setdefault(points.tag, []).append(part)
+    for group in groups:
+        single[group.records] = False
     others: dict[bytes, list[tuple[float, float, float, float]]] = {}
     whole = len(starts)
     for record in np.flatnonzero(single).tolist():
@@ -87,20 +87,29 @@ def _scalars_of_file(data: bytes, file: str, notes: list[Sentence]) -> dict[byte
             whole = record
             break
         for tag, value in scalars:
-            others.setdefault(tag, []).append((record, step, value, wall))
+            others.setdefault(tag, []).append((record, step, wall, value))
     for tag, rows in others.items():
-        parts.setdefault(tag, []).append(np.array(rows, dtype="float64").T)
-    found = {tag: _in_order(np.concatenate(own, axis=1), whole) for tag, own in parts.items()}
-    first = {tag: own[0, 0] for tag, own in found.items() if own.shape[1]}
-    return {tag: found[tag][1:] for tag in sorted(first, key=first.__getitem__)}
+        records, steps, walls, values = np.array(rows, dtype="float64").T
+        groups.append(AlikeRecords((tag,), records.astype("int64"), steps, walls, values[None]))
+    return _points_of_tags(join_alike(groups), whole)
 
 
-def _in_order(rows: Floats, whole: int) -> Floats:
-    """The columns whose first row, the record, is below ``whole``, by that row."""
-    records = rows[0]
-    if (records[1:] < records[:-1]).any():
-        rows = rows[:, records.argsort(kind="stable")]
-    return rows[:, : int(rows[0].searchsorted(whole))]
+def _points_of_tags(groups: Sequence[AlikeRecords], whole: int) -> dict[bytes, Points]:
+    """The points of each tag out of all records below ``whole``."""
+    import numpy as np
+
+    found: dict[bytes, list[tuple[Places, Points]]] = {}
+    for group in groups:
+        count = int(group.records.searchsorted(whole))
+        records, steps, wall = group.records[:count], group.steps[:count], group.wall[:count]
+        for tag, values in zip(group.tags if count else (), group.values, strict=False):
+            found.setdefault(tag, []).append((records, Points(steps, values[:count], wall)))
+    first, points = {}, {}
+    for tag, parts in found.items():
+        first[tag] = min(int(records[0]) for records, _ in parts)
+        order = np.concatenate([records for records, _ in parts]).argsort(kind="stable") if len(parts) > 1 else None
+        points[tag] = join_points([part for _, part in parts], order)
+    return {tag: points[tag] for tag in sorted(first, key=first.__getitem__)}
 
 
 def event_files_below(folder: Path) -> list[Path]:

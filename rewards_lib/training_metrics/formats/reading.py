@@ -124,6 +124,19 @@ class Points:
     """Seconds since 1970, where known."""
 
 
+def join_points(parts: Sequence[Points], order: NDArray[np.int64] | None = None) -> Points:
+    """The points of one metric out of its parts, one behind the other or in an order of all of them."""
+    import numpy as np
+
+    if len(parts) == 1 and order is None:
+        return parts[0]  # metrics that share their steps go on sharing them
+    whole: slice | NDArray[np.int64] = slice(None) if order is None else order
+    steps = np.concatenate([part.steps for part in parts])[whole]
+    values = np.concatenate([part.values for part in parts])[whole]
+    walls = [part.wall for part in parts if part.wall is not None]
+    return Points(steps, values, np.concatenate(walls)[whole] if len(walls) == len(parts) else None)
+
+
 def gather_points(points: Mapping[str, Mapping[str, Points]]) -> tuple[Numbers, list[str]]:
     """Columns out of single points: run to metric to its points.
 
@@ -133,47 +146,47 @@ def gather_points(points: Mapping[str, Mapping[str, Points]]) -> tuple[Numbers, 
     import numpy as np
 
     names = list(dict.fromkeys(name for metrics in points.values() for name in metrics))
+    row_of = {name: row for row, name in enumerate(names, 2)}
     blocks, labels = [], []
     for label, metrics in points.items():
-        steps, values = _rows_of(metrics)
+        steps, places = _rows_of(metrics)
         block = np.full((len(names) + 2, len(steps)), np.nan)
         block[0] = steps
-        for name, (places, own, wall) in values.items():
-            block[2 + names.index(name), places] = own
-            if wall is not None:
-                block[1, places] = np.fmax(block[1, places], wall)
+        walls: set[int] = set()
+        for name, one in metrics.items():
+            block[row_of[name], places[name]] = one.values
+            if one.wall is not None and id(one.wall) not in walls:  # metrics of the same records share their times
+                walls.add(id(one.wall))
+                block[1, places[name]] = np.fmax(block[1, places[name]], one.wall)
         blocks.append(block)
         labels += [label] * len(steps)
-    together = np.concatenate(blocks, axis=1) if blocks else np.empty((len(names) + 2, 0))
+    together = blocks[0] if len(blocks) == 1 else np.concatenate([np.empty((len(names) + 2, 0)), *blocks], axis=1)
     numbers = numbers_of(["step", WALL_TIME, *names], together)
     return replace(numbers, blank=tuple(name for name in numbers.blank if name != WALL_TIME)), labels
 
 
-def _rows_of(
-    metrics: Mapping[str, Points],
-) -> tuple[Floats, dict[str, tuple[NDArray[np.int64], Floats, Floats | None]]]:
-    """The step of each row of one run, and for each metric its rows, values and wall times.
+def _rows_of(metrics: Mapping[str, Points]) -> tuple[Floats, dict[str, NDArray[np.int64] | slice]]:
+    """The step of each row of one run, and the rows of each metric.
 
     A row is a step of one part; parts follow each other.
     """
     import numpy as np
 
-    low = min((float(one.steps.min()) for one in metrics.values() if len(one.steps)), default=0.0)
-    high = max((float(one.steps.max()) for one in metrics.values() if len(one.steps)), default=0.0)
-    keys = {}
-    for name, one in metrics.items():
-        back = one.steps[1:] < one.steps[:-1]
-        part = np.concatenate(([0.0], np.cumsum(back))) if 0 < back.sum() <= MOST_RESTARTS else np.zeros(len(one.steps))
-        # a part and a step as one number that sorts as they do
-        keys[name] = part[: len(one.steps)] * (high - low + 1) + (one.steps - low)
     # nearly always all metrics are logged at the same steps
+    series = {id(one.steps): one.steps for one in metrics.values()}
+    low = min((float(own.min()) for own in series.values() if len(own)), default=0.0)
+    high = max((float(own.max()) for own in series.values() if len(own)), default=0.0)
+    keys = {}
+    for place, own in series.items():
+        back = own[1:] < own[:-1]
+        part = np.concatenate(([0.0], np.cumsum(back))) if 0 < back.sum() <= MOST_RESTARTS else np.zeros(len(own))
+        # a part and a step as one number that sorts as they do
+        keys[place] = part[: len(own)] * (high - low + 1) + (own - low)
     different = {key.tobytes(): key for key in keys.values()}
     rows = np.unique(np.concatenate(list(different.values()))) if different else np.empty(0)
     steps = np.empty(len(rows))
-    found = {}
-    for name, one in metrics.items():
-        whole = np.array_equal(rows, keys[name])
-        places = np.arange(len(rows)) if whole else rows.searchsorted(keys[name]).astype("int64")
-        steps[places] = one.steps
-        found[name] = (places, one.values, one.wall)
-    return steps, found
+    places: dict[int, NDArray[np.int64] | slice] = {}
+    for place, key in keys.items():
+        places[place] = slice(None) if np.array_equal(rows, key) else rows.searchsorted(key).astype("int64")
+        steps[places[place]] = series[place]
+    return steps, {name: places[id(one.steps)] for name, one in metrics.items()}
