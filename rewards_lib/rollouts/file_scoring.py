@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import queue
 import time
 from collections import deque
@@ -21,6 +22,7 @@ from typing import Literal, TextIO
 from rewards_lib.contract import Isolation, JsonObject
 from rewards_lib.errors import ExecutionError, InputError
 from rewards_lib.executor import Executor, Limits
+from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.mix import Mix, mix_version
 from rewards_lib.mix_result import weakest
 from rewards_lib.rollouts.chunk_scoring import ChunkResult, ChunkScorer
@@ -37,6 +39,8 @@ from rewards_lib.scoring import FunctionResolver, ResolvedFunction
 
 CHUNK_SIZE = 256
 _SHOWN_BAD_ROWS = 20
+_MOST_CHUNKS_AT_ONCE = 4
+"""In one process, which is busy with them itself; more workers are more processes."""
 _READ_BYTES = 1 << 20
 
 
@@ -241,9 +245,8 @@ def _scorers(
 ) -> Iterator[ScoreChunks]:
     """One local worker scores in this process; others are processes or actors, each with its own executor."""
     if options.workers == 1 and options.engine == "local":
-        with nullcontext(given) if given else Executor() as executor:
-            scorer = ChunkScorer(mix, functions, options.limits, executor, version)
-            yield lambda chunks: map(scorer.score, chunks)
+        with nullcontext(given) if given else Executor(batch_children=1) as executor:
+            yield from _scorer_here(mix, functions, options, version, executor)
         return
     with ExitStack() as stack:
         make: type[WorkerProcess] | type[RayWorker] = WorkerProcess
@@ -266,6 +269,23 @@ def _scorers(
                 idle.put(worker)
 
         yield lambda chunks: _in_order(chunks, threads, score_one, ahead=options.workers + 1)
+
+
+def _scorer_here(
+    mix: Mix, functions: Mapping[str, ResolvedFunction], options: ScoreOptions, version: str, executor: Executor
+) -> Iterator[ScoreChunks]:
+    """Score in this process; an author's code works on the next chunks while this process reads and writes."""
+    if not functions:
+        scorer = ChunkScorer(mix, functions, options.limits, executor, version)
+        yield lambda chunks: map(scorer.score, chunks)
+        return
+    at_once, switch = min(os.cpu_count() or 1, _MOST_CHUNKS_AT_ONCE), StopSwitch()
+    with executor.ending(switch.press), ThreadPoolExecutor(at_once, thread_name_prefix="chunk") as threads:
+        scorer = ChunkScorer(mix, functions, options.limits, executor.stopped_by(switch), version)
+        try:
+            yield lambda chunks: _in_order(chunks, threads, scorer.score, ahead=at_once)
+        finally:
+            switch.press()  # the threads end when what they wait for does
 
 
 def _in_order(

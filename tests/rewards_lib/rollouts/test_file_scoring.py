@@ -151,12 +151,13 @@ def test_a_killed_run_goes_on_behind_its_last_whole_chunk(write, tmp_path):
     assert cut.read_bytes() == whole.read_bytes()
 
 
-def test_an_interrupted_run_ends_at_once_and_says_how_to_go_on(write, tmp_path):
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_interrupted_run_ends_at_once_and_says_how_to_go_on(write, tmp_path, workers):
     slow = FunctionFiles(tmp_path, "import time\n" + COUNTS.replace("    texts", "    time.sleep(0.2)\n    texts"))
     path, out = write(many(100)), tmp_path / "out.jsonl"
     command = [
         sys.executable, "-m", "rewards_lib", "score", "--mix", slow.mix, "--rollouts", path, "--out", out,
-        "--chunk-size", "4", "--workers", "2",
+        "--chunk-size", "4", "--workers", workers,
     ]  # fmt: skip
     running = subprocess.Popen(
         list(map(str, command)), cwd=Path(__file__).parents[3], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -183,6 +184,18 @@ def test_a_run_whose_first_rollouts_all_fail_for_one_cause_stops_and_says_so(wri
         score(path, MATH)
     result, _ = score(path, MATH, keep_going=True, resume=True)
     assert (result.tally.failed, result.resumed_at) == (120, 50)
+
+
+def test_leaving_a_run_ends_the_chunks_that_are_ahead_of_it(write, score):
+    """What the first chunk shows must not wait for the next ones, whose function hangs."""
+    source = COUNTS.replace(
+        "    texts", '    if sample["extra"]["answer"] == "slow":\n        time.sleep(60)\n    1 / 0\n    texts'
+    )
+    rows = [row("x", prompt=f"p{n}", answer="slow" if n > 60 else "") for n in range(300)]
+    started = time.monotonic()
+    with pytest.raises(ExecutionError, match="first 50 rollouts all failed"):
+        score(write(rows), OWN, resolve=own("import time\n" + source), chunk_size=50)
+    assert time.monotonic() - started < 30
 
 
 def test_scored_files_can_be_scored_again(write, score, tmp_path):
