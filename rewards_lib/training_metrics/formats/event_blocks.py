@@ -141,11 +141,12 @@ class _Layout:
             good = alike[begin : begin + rows] = ~other & goes_on.all(axis=1) & ends
             if not good.all():
                 block = block[good]
-            parts.append((block[:, clock], block[:, step], block.take(floats, axis=1)))
-        clocks, steps, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+            values = np.ascontiguousarray(block.take(floats, axis=1).view("<f4").T, "float64")
+            parts.append((block[:, clock], block[:, step], values))
+        clocks, steps, columns = zip(*parts, strict=True)
         return alike, AlikeRecords(
-            tuple(tag for tag, _ in self.numbers), records[alike], _steps_of(steps),
-            clocks.view("<f8")[:, 0], np.ascontiguousarray(values.view("<f4").T, "float64"),
+            tuple(tag for tag, _ in self.numbers), records[alike], _steps_of(np.concatenate(steps)),
+            np.concatenate(clocks).view("<f8")[:, 0], np.concatenate(columns, axis=1),
         )  # fmt: skip
 
     def _places(self, before: int) -> tuple[Octets, slice, slice, Places]:

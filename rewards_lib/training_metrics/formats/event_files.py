@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 FILE_NAME = re.compile(r"events\.out\.tfevents\..*")
 MOST_ENTRIES = 20_000
+MANY_ALIKE, MOST_ALIKE = 32, 65_536
+"""Behind so many records of one length the next ones are looked at together, up to so many."""
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MASK = 0xA282EAD8
 _FLOAT, _LENGTH = struct.Struct("<f"), struct.Struct("<Q")
@@ -133,7 +135,8 @@ def _records(data: bytes, file: str, notes: list[Sentence]) -> tuple[Places, Pla
     """Where the records begin and how long they are; says in ``notes`` where a file was cut."""
     import numpy as np
 
-    starts, lengths, offset, size, read = array("q"), array("q"), 0, len(data), _LENGTH.unpack_from
+    heads, lengths, offset, size, read = array("q"), array("q"), 0, len(data), _LENGTH.unpack_from
+    alike, last = 0, -1
     while offset + 12 <= size:
         (length,) = read(data, offset)
         end = offset + 12 + length + 4
@@ -142,13 +145,31 @@ def _records(data: bytes, file: str, notes: list[Sentence]) -> tuple[Places, Pla
             broken = checksum != _masked(_crc32c(data[offset : offset + 8]))
             notes.append(_broken(file, offset) if broken else _cut(file, offset))
             break
-        starts.append(offset + 12)
+        heads.append(offset)
         lengths.append(length)
-        offset = end
+        offset, alike, last = end, alike + 1 if length == last else 0, length
+        if alike >= MANY_ALIKE:
+            more = _count_alike(data, offset, length)
+            heads.frombytes(np.arange(offset, offset + more * (length + 16), length + 16).tobytes())
+            lengths.frombytes(np.full(more, length).tobytes())
+            offset, alike = offset + more * (length + 16), 0
     else:
         if offset < size:
             notes.append(_cut(file, offset))
-    return np.array(starts, dtype="int64"), np.array(lengths, dtype="int64")
+    return np.array(heads, dtype="int64") + 12, np.array(lengths, dtype="int64")
+
+
+def _count_alike(data: bytes, offset: int, length: int) -> int:
+    """How many records of this length follow each other from an offset on, all of them whole."""
+    import numpy as np
+
+    size = length + 16
+    count = min((len(data) - offset) // size, MOST_ALIKE)
+    if not count:
+        return 0
+    octets = np.frombuffer(data, "uint8", count * size, offset).reshape(count, size)
+    other = octets[:, :8].copy().view("<u8")[:, 0] != length
+    return int(other.argmax()) if other.any() else count
 
 
 def _cut(file: str, offset: int) -> Sentence:
