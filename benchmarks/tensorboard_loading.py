@@ -1,6 +1,6 @@
 """From a file of a run to its first charts: ours against TensorBoard, on the same scalars.
 
-    python benchmarks/tensorboard_loading.py [--steps 20000] [--metrics 30] [--tensorboard FOLDER]
+    python benchmarks/tensorboard_loading.py [--steps 20000] [--metrics 800] [--tensorboard FOLDER]
 
 TensorBoard gets an environment of its own (``FOLDER``, made with pip where it is not there, so this needs a package
 index; default: a temporary one), writes the event files itself with its own writer, and is asked with its own fast
@@ -135,7 +135,7 @@ def main() -> None:
     """Write the same scalars twice, load them by turns, and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=20_000)
-    parser.add_argument("--metrics", type=int, default=30)
+    parser.add_argument("--metrics", type=int, default=800)
     parser.add_argument("--tensorboard", type=Path, help="folder of an environment for TensorBoard")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

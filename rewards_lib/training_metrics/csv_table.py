@@ -18,11 +18,10 @@ from rewards_lib.training_metrics import plain_rows
 from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.csv_header import QUOTED, Header, name_list, read_header
 from rewards_lib.training_metrics.number_columns import SPARE_ROOM, NumberColumns
+from rewards_lib.training_metrics.row_parts import read_parts
 from rewards_lib.training_metrics.sniffing import CHUNK_BYTES, HEAD_BYTES, TextSource
 
 TAIL_BYTES = 262_144
-PART_CELLS, LEAST_PART_ROWS = 250_000, 2500
-"""How much is read at once: parts of fewer rows cost time, of more cells memory."""
 SPARE = "\0spare"
 """A column beyond those of the header, in which a row that is too long is seen."""
 LONGEST_CELL = 2**31 - 1
@@ -217,7 +216,6 @@ def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[st
         "na_values": [""],
         "encoding": "utf-8",
         "skipinitialspace": _spaces_before_quotes(source, header),
-        "chunksize": max(LEAST_PART_ROWS, PART_CELLS // len(header.names)),
     }
 
 
@@ -240,21 +238,17 @@ def _parse_rows(
 
 
 def _read_parts(rows: BinaryIO, columns: NumberColumns, options: dict[str, Any]) -> None:
-    """Read the rows a part at a time: pandas holds the text of what it reads at once beside the numbers."""
-    import pandas as pd
-
+    """Add all rows part by part."""
     begin, before = rows.tell(), columns.rows
     size = rows.seek(0, io.SEEK_END) - begin
     rows.seek(begin)
-    with pd.read_csv(rows, **options) as parts:
-        for part in parts:
-            if columns.rows == before:
-                whole = len(part) < options["chunksize"]
-                share = 1.0 if whole else size / max(1, rows.tell() - begin) * SPARE_ROOM
-                columns.reserve(before + int(len(part) * share))
-            if SPARE in part and any(str(cell).strip() for cell in part.pop(SPARE).dropna()):
-                raise _OverlongRowError
-            columns.add(part if part.shape[1] == len(columns.names) else part[columns.names])
+    for part, end in read_parts(rows, options):
+        if columns.rows == before:
+            share = 1.0 if end - begin >= size else size / max(1, end - begin) * SPARE_ROOM
+            columns.reserve(before + int(len(part) * share))
+        if SPARE in part and any(str(cell).strip() for cell in part[SPARE].dropna()):
+            raise _OverlongRowError
+        columns.add(part if len(columns.names) >= part.shape[1] - 1 else part[columns.names])
 
 
 def _without_empty_columns(table: Table) -> Table:

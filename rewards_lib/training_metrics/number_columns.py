@@ -91,21 +91,22 @@ class NumberColumns:
             self.reserve(int(rows * GROWTH))
 
     def add(self, frame: pd.DataFrame) -> None:
-        """Read the next rows; ``frame`` has these columns, in order."""
+        """Read the next rows; ``frame`` begins with these columns, in order."""
         import numpy as np
 
-        begin, end = self.rows, self.rows + len(frame)
+        begin, end, width = self.rows, self.rows + len(frame), len(self.names)
         self._make_room(end)
         plain = np.array([dtype.kind in "iufb" for dtype in frame.dtypes], dtype="bool")
-        if plain.all():
-            self._values[:, begin:end] = frame.to_numpy(dtype="float64").T
+        if plain.all():  # taking columns off first would cost more than to read them
+            self._values[:, begin:end] = frame.to_numpy(dtype="float64").T[:width]
         else:
+            frame, plain = frame.iloc[:, :width], plain[:width]
             self._values[plain, begin:end] = frame.loc[:, plain].to_numpy(dtype="float64").T
             for place in np.flatnonzero(~plain).tolist():
                 part = _text_part(frame.iloc[:, place], begin)
                 self._parts.setdefault(self.names[place], []).append(part)
         self.rows = end
-        self._gap_at_end = self._gap_at_end or bool(frame.iloc[:, -1].isna().any())
+        self._gap_at_end = self._gap_at_end or bool(frame.iloc[:, width - 1].isna().any())
 
     def drop_rows(self, begin: int) -> None:
         """Forget the rows from this one on."""
@@ -120,10 +121,12 @@ class NumberColumns:
         coercions: list[Coercion] = []
         nan_rows: dict[str, list[int]] = {}
         commas: list[str] = []
-        for name, parts in self._parts.items():
-            row = values[self.names.index(name)]
+        for name, row in zip(self.names, values, strict=True):
+            parts = self._parts.get(name, [])
+            if not parts:
+                continue
             words = {word for part in parts for word in part.words}
-            comma = self.decimal_comma or writes_decimal_commas(words)
+            comma = self.decimal_comma or (writes_decimal_commas(words) and not _has_fractions(row, parts))
             parsed = {word: parse_cell(word, decimal_comma=comma) for word in words}
             for part in parts:
                 _fill(row, part, parsed)
@@ -160,6 +163,16 @@ def _text_part(column: pd.Series, begin: int) -> _TextPart:
 
     codes, words = pd.factorize(column)
     return _TextPart(begin, codes, [word.strip() if isinstance(word, str) else str(word) for word in words])
+
+
+def _has_fractions(row: Floats, parts: Sequence[_TextPart]) -> bool:
+    """Whether numbers with decimal points stand outside of the parts that hold text."""
+    import numpy as np
+
+    plain = np.isfinite(row)
+    for part in parts:
+        plain[part.begin : part.begin + len(part.codes)] = False
+    return bool((row[plain] % 1 > 0).any())
 
 
 def _fill(row: Floats, part: _TextPart, parsed: dict[str, float | None]) -> None:
