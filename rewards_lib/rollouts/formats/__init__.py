@@ -65,7 +65,12 @@ FORMATS: dict[str, RolloutFormat] = {
             verifiers_trace.read,
             str(sentence("the task's key, else the same prompt")),
         ),
-        RolloutFormat("verifiers", verifiers.matches, verifiers.read, str(sentence("example_id or id"))),
+        RolloutFormat(
+            "verifiers",
+            verifiers.matches,
+            verifiers.read,
+            str(sentence("example_id, else the same prompt and answer")),
+        ),
         RolloutFormat("verl", verl.matches, verl.read, str(sentence("the same input and step"))),
         RolloutFormat("gsm8k", gsm8k.matches, gsm8k.read, str(sentence("the question"))),
         RolloutFormat("samples_per_row", samples_per_row.matches, samples_per_row.read, str(sentence("the row"))),

@@ -1,6 +1,8 @@
 """verifiers' results.jsonl (up to 0.3): ``prompt``, ``completion``, ``reward`` and an ``example_id`` or ``id``.
 
-Source: willccbb/verifiers, environments/*/outputs/evals. Tool calls are JSON text in older files.
+Source: willccbb/verifiers, environments/*/outputs/evals. Tool calls are JSON text in older files. The ``id`` of those
+files is no example: it is the row's number divided by the rollouts of an example, while the rows run through all
+examples, again and again; rollouts of one ``id`` have different prompts.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any
 from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts.formats.prompts import as_prompt
-from rewards_lib.rollouts.rollout import Recorded, Rollout, finite
+from rewards_lib.rollouts.rollout import Recorded, Rollout, finite, prompt_key
 
 _FIELDS = {"id", "example_id", "prompt", "completion", "reward", "answer", "task", "info", "metrics", "error"}
 
@@ -29,14 +31,14 @@ def read(row: JsonObject, line: int) -> list[Rollout]:
         extra["answer"] = row["answer"]
     tools = _decoded(extra.pop("oai_tools", None))
     failed = row.get("error")
-    number = row["example_id"] if row.get("example_id") is not None else row["id"]
+    prompt, number = as_prompt(row["prompt"]), row.get("example_id")
     kept = ("task", "is_truncated", "stop_condition")
     return [
         Rollout(
             line=line,
             id=str(line),
-            group=f"example-{number}",
-            sample={"messages": as_prompt(row["prompt"]), "extra": extra, "tools": tools or []},
+            group=f"example-{number}" if number is not None else prompt_key([prompt, row.get("answer")]),
+            sample={"messages": prompt, "extra": extra, "tools": tools or []},
             completion=_completion(row["completion"]),
             recorded=Recorded(
                 None if failed else finite(row["reward"]), _rules(row), _metrics(row), str(failed) if failed else ""

@@ -119,6 +119,22 @@ def test_a_tool_call_given_as_json_text_is_parsed(write):
     assert found.recorded.metrics == {"calls": 1.0}
 
 
+def test_rows_of_verifiers_are_grouped_by_the_example_and_not_by_an_id_that_counts_rows(write):
+    prompts = [[USER], [USER | {"content": "1+2?"}]]
+    rows = [VERIFIERS | {"id": n // 2, "prompt": prompts[n % 2], "answer": "23"[n % 2]} for n in range(4)]
+    first, second, third, fourth = (one.group for one in read(write(rows))[1])
+    assert (first, second) == (third, fourth)
+    assert first != second
+
+
+def test_examples_of_verifiers_with_one_prompt_and_their_own_answers_are_groups_of_their_own(write):
+    games = [VERIFIERS | {"answer": word} for word in ("crane", "slate", "crane")]
+    first, second, third = (one.group for one in read(write(games))[1])
+    assert first == third != second
+    numbered = [VERIFIERS | {"example_id": number} for number in (4, 5)]
+    assert [one.group for one in read(write(numbered))[1]] == ["example-4", "example-5"]
+
+
 def test_a_reward_function_of_trl_that_gave_nan_has_no_reward(write):
     _, [found] = read(write([TRL]))
     assert found.recorded.rules == {"a": 0.5, "b": None}
