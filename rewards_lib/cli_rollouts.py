@@ -40,8 +40,8 @@ def _add_mix_and_rollouts(command: argparse.ArgumentParser) -> None:
     _add_reading(command)
 
 
-def _add_reading(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--format", metavar="NAME", help="the file's format, where guessing it by its keys is wrong")
+def _add_reading(command: argparse.ArgumentParser, whose: str = "the file's") -> None:
+    command.add_argument("--format", metavar="NAME", help=f"{whose} format, where guessing it by its keys is wrong")
     command.add_argument(
         "--column",
         action="append",
@@ -184,17 +184,25 @@ def _add_compare(commands: Commands) -> None:
     command = commands.add_parser(
         "compare",
         help="the same rollouts under two rewards",
-        description="Changed rewards, rank flips inside groups, correlation, and which rule did it.",
+        description="Changed rewards, rank flips inside groups, correlation, and which rule did it. Each file is what "
+        "`score` wrote, or a trainer's own with its rewards.",
     )
     command.add_argument("a", type=Path, metavar="SCORED_A")
     command.add_argument("b", type=Path, metavar="SCORED_B")
+    command.add_argument(
+        "--examples", type=int, default=20, metavar="N", help="how many differing rollouts are listed (20)"
+    )
+    _add_reading(command, "SCORED_A's")
     command.set_defaults(run=_compare)
 
 
 def _compare(options: argparse.Namespace) -> int:
     from rewards_lib.rollouts import compare, open_rollouts
 
-    print_result(compare(open_rollouts(options.a), open_rollouts(options.b)))
+    if options.examples < 1:
+        raise InputError("At least one example is listed.", where="--examples")
+    a, b = open_rollouts(options.a, **_reading(options)), open_rollouts(options.b)
+    print_result(compare(a, b, most_examples=options.examples))
     for path in (options.a, options.b):
         _warn_of_journal(path)
     print_next(f"open the changed rollouts side by side on {CONSOLE_URL}/rollouts")

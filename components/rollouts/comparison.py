@@ -61,7 +61,7 @@ def _compared(ids: tuple[str, str], _a: Job, _b: Job) -> JsonObject | None:  # n
 
 
 def _examples(opened: Opened, other: Opened, found: JsonObject) -> None:
-    if not found["changed"]:
+    if not found["examples"]:
         st.success(_("No reward differs on {count} rollouts.", count=count(found["rollouts"])), icon=":material/check:")
         return
     told = _(
@@ -95,6 +95,7 @@ def _row(opened: Opened, places: dict[int, int], example: JsonObject, shared: di
     text = opened.scored.read([place])[0].text if place is not None else ""
     known = {name: pair for name, pair in example["moved_by"].items() if shared.get(name)}
     by = ", ".join(f"{name} {number(pair[0])} → {number(pair[1])}" for name, pair in known.items())
+    by = example.get("why_unscored") or by
     return {
         "id": example["id"], "before": number(example["a"]), "after": number(example["b"]),
         "by": by or (_("other rules") if example["moved_by"] else _("the weights")), "completion": tail(text),

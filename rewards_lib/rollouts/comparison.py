@@ -16,9 +16,12 @@ from rewards_lib.contract import JsonObject
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts.group_statistics import EQUAL_WITHIN, pearson
 from rewards_lib.rollouts.rank_changes import rank_changes
-from rewards_lib.rollouts.rollout import BadRow, Rollout
+from rewards_lib.rollouts.rollout import BadRow, Recorded, Rollout
 
 MOST_EXAMPLES = 20
+_MOST_GROUPS = 20
+_SINGLE_PRECISION = 2.0**-23
+"""How far a number may be off, in parts of itself, once it was kept in 32 bits, as trainers keep rewards."""
 _NO_RANKS: JsonObject = {"pearson": None, "rank_flips": 0, "groups_with_flips": 0, "kendall_tau": None}
 """Of files that share no rollout with two rewards."""
 
@@ -31,6 +34,8 @@ class _Scored:
     group: str
     reward: float | None
     rules: Mapping[str, float | None]
+    error: str
+    """Why there is no reward, where the file says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +49,26 @@ class _Pair:
         """B minus A; None unless both have a reward."""
         return None if self.a.reward is None or self.b.reward is None else self.b.reward - self.a.reward
 
+    @property
+    def differs(self) -> bool:
+        """Whether the rewards are not the same, one of them missing included."""
+        return not _are_equal(self.a.reward, self.b.reward)
 
-def compare(a: Iterable[Rollout | BadRow], b: Iterable[Rollout | BadRow]) -> JsonObject:
-    """Compare two scored files; the result is what ``compare`` prints.
 
-    Raises InputError when the files share no rollout.
+def compare(
+    a: Iterable[Rollout | BadRow], b: Iterable[Rollout | BadRow], *, most_examples: int = MOST_EXAMPLES
+) -> JsonObject:
+    """Compare two files with rewards; the result is what ``compare`` prints.
+
+    A reward that one side keeps in 32 bits equals the other's. Raises InputError when the files share no rollout.
     """
     pairs, only_a, only_b = _matched(a, b)
     if not pairs:
         raise InputError(
             "The files share no rollout.", remedy="Score the same rollouts under both mixes; they are matched by id."
         )
-    changed = [pair for pair in pairs if pair.change is not None and abs(pair.change) > EQUAL_WITHIN]
+    differing = [pair for pair in pairs if pair.differs]
+    changed = [pair for pair in differing if pair.change is not None]
     groups: dict[str, list[_Pair]] = {}
     for pair in pairs:
         if pair.change is not None:
@@ -64,16 +77,17 @@ def compare(a: Iterable[Rollout | BadRow], b: Iterable[Rollout | BadRow]) -> Jso
     return {
         "status": "success",
         "rollouts": len(pairs), "groups": len(groups), "only_in_a": only_a, "only_in_b": only_b,
-        "changed": len(changed),
+        "unchanged": len(both) - len(changed), "changed": len(changed),
         "raised": sum(pair.change > 0 for pair in changed if pair.change is not None),
         "lowered": sum(pair.change < 0 for pair in changed if pair.change is not None),
-        "newly_unscored": sum(pair.a.reward is not None and pair.b.reward is None for pair in pairs),
-        "newly_scored": sum(pair.a.reward is None and pair.b.reward is not None for pair in pairs),
+        "newly_unscored": sum(pair.b.reward is None for pair in differing),
+        "newly_scored": sum(pair.a.reward is None for pair in differing),
+        "unscored_in_both": sum(pair.a.reward is None and pair.b.reward is None for pair in pairs),
         "mean": {"a": _mean([pair.a.reward for pair in both]), "b": _mean([pair.b.reward for pair in both])},
         **(_ranks(groups) if groups else _NO_RANKS),
         **_group_changes(groups),
         "rules": _rule_changes(pairs),
-        "examples": [_example(pair) for pair in _largest(changed)],
+        "examples": [_example(pair) for pair in _largest(differing)[:most_examples]],
     }  # fmt: skip
 
 
@@ -99,8 +113,14 @@ def _by_id(rollouts: Iterable[Rollout | BadRow]) -> Iterator[tuple[tuple[str, in
 
 
 def _scored(rollout: Rollout) -> _Scored:
-    found = rollout.recorded
-    return _Scored(rollout.line, rollout.group, found.reward if found else None, dict(found.rules) if found else {})
+    found = rollout.recorded or Recorded()
+    return _Scored(rollout.line, rollout.group, found.reward, dict(found.rules), found.error)
+
+
+def _are_equal(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=_SINGLE_PRECISION, abs_tol=EQUAL_WITHIN)
 
 
 def _mean(values: list[float | None]) -> float | None:
@@ -141,7 +161,7 @@ def _group_changes(groups: Mapping[str, list[_Pair]]) -> JsonObject:
     return {
         "advantage_sign_flips": signs,
         "signal_lost": len(lost), "signal_gained": len(gained),
-        "groups_that_lost_signal": lost[:MOST_EXAMPLES], "groups_that_gained_signal": gained[:MOST_EXAMPLES],
+        "groups_that_lost_signal": lost[:_MOST_GROUPS], "groups_that_gained_signal": gained[:_MOST_GROUPS],
     }  # fmt: skip
 
 
@@ -167,21 +187,24 @@ def _move(pair: _Pair, name: str) -> float | None:
     one, other = pair.a.rules.get(name), pair.b.rules.get(name)
     if one is None or other is None:
         return None
-    return 0.0 if abs(other - one) < EQUAL_WITHIN else other - one
+    return 0.0 if _are_equal(one, other) else other - one
 
 
 def _is_new(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> bool:
     return before.get(name) is not None and after.get(name) is None
 
 
-def _largest(changed: list[_Pair]) -> list[_Pair]:
-    return sorted(changed, key=lambda pair: -abs(pair.change or 0.0))[:MOST_EXAMPLES]
+def _largest(differing: list[_Pair]) -> list[_Pair]:
+    """The largest change first; behind all changes those with a reward on one side alone."""
+    return sorted(differing, key=lambda pair: math.inf if pair.change is None else -abs(pair.change))
 
 
 def _example(pair: _Pair) -> JsonObject:
     names = dict.fromkeys((*pair.a.rules, *pair.b.rules))
-    moved = [name for name in names if pair.a.rules.get(name) != pair.b.rules.get(name)]
+    moved = [name for name in names if not _are_equal(pair.a.rules.get(name), pair.b.rules.get(name))]
+    missing = next((side for side in (pair.b, pair.a) if side.reward is None), None)
     return {
         "id": pair.id, "line": pair.a.line, "group": pair.a.group, "a": pair.a.reward, "b": pair.b.reward,
         "moved_by": {name: [pair.a.rules.get(name), pair.b.rules.get(name)] for name in moved},
+        **({"why_unscored": missing.error} if missing and missing.error else {}),
     }  # fmt: skip

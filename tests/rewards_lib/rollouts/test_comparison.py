@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy import float32
 
 from rewards_lib.errors import InputError
 from rewards_lib.rollouts import Recorded, Rollout, compare
@@ -49,6 +50,30 @@ def test_an_id_that_occurs_once_for_each_completion_is_matched_in_order():
     b = [Rollout(n, "same", "g", {}, None, Recorded(float(n == 2))) for n in (1, 2, 3)]
     found = compare(a, b)
     assert (found["rollouts"], [example["b"] for example in found["examples"]]) == (3, [0.0, 0.0, 1.0])
+
+
+def test_every_rollout_is_unchanged_changed_or_unscored_and_lost_rewards_are_listed_last_with_their_reason():
+    a = scored([1, 0, 1, None, None])
+    b = scored([1, 0.5, None, 0, None])
+    b[2] = b[2]._replace(recorded=Recorded(None, {"r": None}, error="no tests"))
+    found = compare(a, b)
+    counts = ("unchanged", "changed", "newly_unscored", "newly_scored", "unscored_in_both")
+    assert [found[name] for name in counts] == [1, 1, 1, 1, 1]
+    assert [(row["a"], row["b"], row.get("why_unscored")) for row in found["examples"]] == [
+        (0, 0.5, None), (1, None, "no tests"), (None, 0, None),
+    ]  # fmt: skip
+    assert len(compare(a, b, most_examples=1)["examples"]) == 1
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
+def test_rewards_that_were_kept_in_32_bits_are_the_same_rewards(rewards):
+    found = compare(scored([float(float32(reward)) for reward in rewards]), scored(rewards))
+    assert (found["unchanged"], found["changed"], found["examples"]) == (len(rewards), 0, [])
+    assert found["rules"]["r"]["changed"] == 0
+
+
+def test_a_small_change_that_is_more_than_32_bits_lose_is_a_change():
+    assert compare(scored([0.1]), scored([0.1 + 1e-7]))["changed"] == 1
 
 
 @given(st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=5), min_size=1, max_size=5))

@@ -1,5 +1,6 @@
 """The commands over rollouts: what they refuse, and what their progress says."""
 
+import json
 import time
 
 from rewards_lib.cli import main
@@ -11,6 +12,21 @@ def test_a_format_beside_named_columns_is_refused(write, capsys):
     columns = ["--column", "prompt=q", "--column", "completion=a"]
     assert main(["analyze", str(path), "--format", "trl", *columns]) == 2
     assert "Leave --format or --column out" in capsys.readouterr().out
+
+
+def test_rewards_of_a_file_are_compared_with_what_its_rollouts_score(write, tmp_path, capsys):
+    judged = [{"q": "6*7?", "a": text, "truth": "42", "judged": reward} for text, reward in (("42", 1), ("41", 1))]
+    path, mix, out = write(judged), tmp_path / "mix.json", tmp_path / "scored.jsonl"
+    mix.write_text('{"name": "m", "rules": [{"name": "same", "preset": "exact_match", "weight": 1}]}')
+    named = ["prompt=q", "completion=a", "answer=truth", "reward=judged"]
+    columns = [part for pair in named for part in ("--column", pair)]
+    assert main(["score", "--mix", str(mix), "--rollouts", str(path), "--out", str(out), *columns]) == 0
+    capsys.readouterr()
+    assert main(["compare", str(path), str(out), *columns]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["unchanged"], found["changed"]) == (1, 1)
+    assert [(row["line"], row["a"], row["b"]) for row in found["examples"]] == [(2, 1.0, 0.0)]
+    assert main(["compare", str(path), str(out), "--examples", "0"]) == 2
 
 
 def test_what_a_resumed_run_found_done_makes_no_rate(capsys, monkeypatch):
