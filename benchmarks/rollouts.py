@@ -44,7 +44,7 @@ def reward_fn(context, sample, completions):
     texts = [c["messages"][-1]["content"] for c in completions]
     return RewardFunctionResult([round(SequenceMatcher(None, text * 6, truth).ratio(), 6) for text in texts])
 """
-"""Costs about a millisecond a completion, as rewards that look at a text do."""
+"""Costs about a quarter of a millisecond a completion, as rewards that look at a text do."""
 
 
 def make_rollouts(path: Path, count: int) -> Path:

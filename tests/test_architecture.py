@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-GROUND_FLOOR = {"contract", "errors", "strict_json", "data_directory", "whole_files"}
+GROUND_FLOOR = {"contract", "errors", "strict_json", "data_directory", "whole_files", "plain_frames"}
 
 # Room of rewards_lib -> the rooms it may import, besides itself and the ground floor.
 ROOMS: dict[str, set[str]] = {
@@ -21,6 +21,7 @@ ROOMS: dict[str, set[str]] = {
     "strict_json": {"contract", "errors"},
     "data_directory": {"errors"},
     "whole_files": set(),
+    "plain_frames": set(),
     "host_files": set(),
     "digits": set(),
     "quantiles": set(),

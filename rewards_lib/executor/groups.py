@@ -5,8 +5,6 @@ Invariant: there is exactly one ``FunctionRun`` for each group, in order, wherev
 
 from __future__ import annotations
 
-import json
-import marshal
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,9 +22,8 @@ from rewards_lib.executor.run_channel import RunEnd
 from rewards_lib.executor.stopping import StopSwitch
 from rewards_lib.executor.worker_report import WorkerReport, function_run, read_findings
 from rewards_lib.executor.zygotes import ZygoteProcess
+from rewards_lib.plain_frames import pack_frame
 
-_MARSHAL_VERSION = 2
-"""The last one that writes every object out: later ones let equal parts of a group become one object."""
 _MOST_LOG_BYTES = 16 << 20
 """Kept over a child's whole share of a batch."""
 _LOGS_FULL = f"[the logs of this batch are full: {_MOST_LOG_BYTES >> 20} MB]\n"
@@ -88,7 +85,7 @@ class GroupsJob:
 
     def _entries(self, payloads: Iterable[Payload]) -> Iterator[Entry]:
         for payload in payloads:
-            yield Entry(_frame(arguments_of(payload)), self._seconds, len(payload.completions))
+            yield Entry(pack_frame(arguments_of(payload)), self._seconds, len(payload.completions))
 
     # --- what a batch asks for and tells -----------------------------------------------------------------------------
 
@@ -152,14 +149,6 @@ class GroupsJob:
     def _within_room(self, logs: str) -> str:
         self._log_room -= len(logs)
         return logs if self._log_room >= 0 or not logs else _LOGS_FULL
-
-
-def _frame(arguments: dict[str, Any]) -> bytes:
-    """A group as bytes for the child, which marshal reads faster than JSON; other than plain values become plain."""
-    try:
-        return marshal.dumps(arguments, _MARSHAL_VERSION)
-    except ValueError:
-        return marshal.dumps(json.loads(json.dumps(arguments)), _MARSHAL_VERSION)
 
 
 def _milliseconds(result: Mapping[str, Any]) -> float | None:

@@ -23,9 +23,10 @@ from rewards_lib.scoring import ResolvedFunction, fixed_functions, score_payload
 
 @dataclass(frozen=True, slots=True)
 class ChunkResult:
-    """The lines of a chunk, each with its line feed, and what they count."""
+    """The lines of a chunk and what they count."""
 
-    lines: list[str]
+    lines: bytes
+    """UTF-8, each with its line feed."""
     tally: Tally
     isolation: Isolation | None
     """The weakest of the chunk's calls; None when nothing was run."""
@@ -64,7 +65,7 @@ class ChunkScorer:
             row = scored.get(place) or self._without_completion(rollout)
             rows.append(row)
             tally.count(row["reward"], line=rollout.line, error=row.get("error", ""))
-        return ChunkResult([write_line(row) for row in rows], tally, weakest(result.isolation for result in results))
+        return ChunkResult(b"".join(map(write_line, rows)), tally, weakest(result.isolation for result in results))
 
     def _without_completion(self, rollout: Rollout) -> JsonObject:
         """The line of a rollout that holds nothing to score."""
@@ -138,17 +139,16 @@ def _metrics(result: MixResult, index: int, functions: Collection[str]) -> dict[
 _STRICT = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-def write_line(row: JsonObject) -> str:
-    """Write a row as one line of strict JSON; numbers that JSON does not know become null."""
+def write_line(row: JsonObject) -> bytes:
+    """Write a row as one line of strict JSON in UTF-8; numbers that JSON does not know become null."""
     try:
         text = _STRICT.encode(row)
     except ValueError:
         text = json.dumps(_without_infinities(row), ensure_ascii=False)
     try:
-        text.encode("utf-8")
+        return text.encode("utf-8") + b"\n"
     except UnicodeEncodeError:
-        text = json.dumps(_without_infinities(row))
-    return text + "\n"
+        return json.dumps(_without_infinities(row)).encode("ascii") + b"\n"
 
 
 def _without_infinities(value: Any) -> Any:

@@ -53,10 +53,10 @@ class GrowingOutput:
                 reason=(error.strerror or "unknown reason").lower(),
             ) from None
 
-    def append(self, lines: list[str]) -> int:
+    def append(self, lines: bytes) -> int:
         """Append a chunk, bring it to the disk, and return the size of the file."""
         file = self._opened()
-        file.writelines(line.encode("utf-8") for line in lines)
+        file.write(lines)
         file.flush()
         os.fsync(file.fileno())
         return file.tell()

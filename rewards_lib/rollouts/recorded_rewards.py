@@ -31,7 +31,7 @@ def write_recorded(file: RolloutFile, out: Path) -> JsonObject:
             rollouts += 1
             scored += entry.recorded is not None and entry.recorded.reward is not None
             groups.add(entry.group)
-            lines.write(write_line(recorded_row(entry)).encode())
+            lines.write(write_line(recorded_row(entry)))
         if not rollouts:
             raise InputError("None of the {count} rows is a rollout.", where=file.path.name, count=bad_rows)
     return {

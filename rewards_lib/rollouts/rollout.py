@@ -57,7 +57,7 @@ class Rollout(NamedTuple):
         return Completion(self.completion).text
 
     def pack(self) -> list[Any]:
-        """Write the rollout as JSON for another process, or for the disk; ``unpack`` reads it."""
+        """Write the rollout as plain values for another process, or as JSON for the disk; ``unpack`` reads it."""
         given = self.recorded
         recorded = None if given is None else [given.reward, dict(given.rules), dict(given.metrics), given.error]
         return [self.line, self.id, self.group, self.sample, self.completion, recorded, self.meta]

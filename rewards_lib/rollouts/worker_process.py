@@ -1,4 +1,4 @@
-"""A process of ours that scores chunks: JSON lines in on standard input, JSON lines out on standard output.
+"""A process of ours that scores chunks: frames in on standard input, frames out on standard output.
 
 It ends when its input ends, so that it never outlives the run that started it; what it runs of the author's is confined
 by its own executor. Invariant: one answer for each chunk, in order.
@@ -6,7 +6,6 @@ by its own executor. Invariant: one answer for each chunk, in order.
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import subprocess
@@ -22,6 +21,7 @@ from rewards_lib.contract import Isolation, JsonObject
 from rewards_lib.errors import DependencyError, ExecutionError, RewardConsoleError
 from rewards_lib.executor import Executor, FunctionSource, Limits
 from rewards_lib.mix import Mix, read_mix, write_mix
+from rewards_lib.plain_frames import pack_frame, read_frame, unpack_frame, write_frame
 from rewards_lib.rollouts.chunk_scoring import ChunkResult, ChunkScorer
 from rewards_lib.rollouts.rollout import Rollout
 from rewards_lib.rollouts.tally import Tally
@@ -46,15 +46,14 @@ class WorkerProcess:
     def score(self, rollouts: Sequence[Rollout]) -> ChunkResult:
         """Score a chunk. Raises DependencyError or ExecutionError when the process cannot, or is gone."""
         self._send([rollout.pack() for rollout in rollouts])
-        answer = self._pipe(self._process.stdout).readline()
-        if not answer:
+        answer = read_frame(self._pipe(self._process.stdout))
+        if answer is None:
             raise ExecutionError("A worker process ended in the middle of a chunk.", remedy="Go on with --resume.")
-        return read_answer(json.loads(answer))
+        return read_answer(unpack_frame(answer))
 
     def _send(self, message: Any) -> None:
         try:
-            self._pipe(self._process.stdin).write(json.dumps(message).encode() + b"\n")
-            self._pipe(self._process.stdin).flush()
+            write_frame(self._pipe(self._process.stdin), pack_frame(message))
         except BrokenPipeError:
             raise ExecutionError("A worker process ended by itself.", remedy="Go on with --resume.") from None
 
@@ -86,32 +85,33 @@ def main() -> None:
     """Score the chunks that arrive on standard input until it ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not get among the answers
-    messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    messages: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     busy = threading.Event()
     threading.Thread(target=_listen, args=(messages, busy), daemon=True).start()
-    setup = json.loads(messages.get())
+    setup = messages.get()
     busy.clear()
+    if setup is None:
+        return
     with Executor(batch_children=1) as executor:  # its parent has one of these for each processor it wants used
-        scorer = make_scorer(setup, executor)
-        while (chunk := json.loads(messages.get())) is not None:
-            answer = json.dumps(answer_chunk(scorer, chunk)).encode()
+        scorer = make_scorer(unpack_frame(setup), executor)
+        while (chunk := messages.get()) is not None:
+            answer = pack_frame(answer_chunk(scorer, unpack_frame(chunk)))
             busy.clear()
-            answers.write(answer + b"\n")
-            answers.flush()
+            write_frame(answers, answer)
 
 
-def _listen(messages: queue.SimpleQueue[bytes], busy: threading.Event) -> None:
+def _listen(messages: queue.SimpleQueue[bytes | None], busy: threading.Event) -> None:
     """Pass the input on. Its end in the middle of a chunk means that the parent is gone: end at once."""
-    for line in sys.stdin.buffer:
+    while (frame := read_frame(sys.stdin.buffer)) is not None:
         busy.set()
-        messages.put(line)
+        messages.put(frame)
     if busy.is_set():
         os._exit(1)
-    messages.put(b"null")
+    messages.put(None)
 
 
 def setup_of(mix: Mix, functions: Mapping[str, ResolvedFunction], limits: Limits | None, version: str) -> JsonObject:
-    """Write what a scorer elsewhere needs as JSON; ``make_scorer`` reads it."""
+    """Write what a scorer elsewhere needs as plain values; ``make_scorer`` reads it."""
     return {
         "mix": write_mix(mix), "functions": pack_functions(functions), "limits": asdict(limits) if limits else None,
         "version": version,
@@ -135,7 +135,7 @@ def read_answer(row: JsonObject) -> ChunkResult:
 
 
 def answer_chunk(scorer: ChunkScorer, chunk: list[list[Any]]) -> JsonObject:
-    """Score packed rollouts and write the result as JSON; ``read_answer`` reads it."""
+    """Score packed rollouts and write the result as plain values; ``read_answer`` reads it."""
     try:
         result = scorer.score([Rollout.unpack(row) for row in chunk])
     except RewardConsoleError as error:
@@ -145,7 +145,7 @@ def answer_chunk(scorer: ChunkScorer, chunk: list[list[Any]]) -> JsonObject:
 
 
 def pack_functions(functions: Mapping[str, ResolvedFunction]) -> JsonObject:
-    """Write resolved functions as JSON for another process, their secrets included: for a pipe, never for a disk."""
+    """Write resolved functions as plain values, their secrets included: for a pipe, never for a disk."""
     return {
         name: [asdict(found.source), found.version, asdict(found.limits) if found.limits else None]
         for name, found in functions.items()
