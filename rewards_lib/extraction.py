@@ -264,31 +264,51 @@ class CodeBlock:
     """False when the text ends before the closing fence."""
 
 
-_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\r\n]*)")
+_FENCE = re.compile(r" *(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^\r\n]*)")
+_ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)]) {1,4}(?=\S)")
+"""The mark of a list item and what stands before its text; more blanks would be code."""
+_MOST_BLANKS = 3
+"""Before a fence, beyond the text of the list item that it stands in."""
 
 
 def code_blocks(text: str, start: int = 0) -> list[CodeBlock]:
     """List the fenced code blocks in order, by CommonMark's rules.
 
-    A fence is three or more backticks or tildes, indented by at most three blanks; it is closed by at least as many of
-    the same alone on their line, or by the end of the text.
+    A fence is three or more backticks or tildes, indented by at most three blanks, in a list item by three more than
+    its text; it is closed by at least as many of the same alone on their line, or by the end of the text.
     """
     blocks: list[CodeBlock] = []
     opened: re.Match[str] | None = None
     body = position = start
+    item = 0
     while position < len(text):
         line_end = text.find("\n", position) + 1 or len(text)
         fence = _FENCE.match(text, position, line_end)
-        if opened is None:
-            if fence and not (fence["fence"][0] == "`" and "`" in fence["info"]):
-                opened, body = fence, line_end
-        elif fence and fence["fence"].startswith(opened["fence"]) and not fence["info"].strip():
+        blanks = fence.start("fence") - position if fence else 0
+        if fence is None or blanks > item + _MOST_BLANKS:
+            item = item if opened else _item_text(text, position, line_end, item)
+        elif opened is None:
+            if not (fence["fence"][0] == "`" and "`" in fence["info"]):
+                opened, body, item = fence, line_end, item if blanks >= item else 0
+        elif fence["fence"].startswith(opened["fence"]) and not fence["info"].strip():
             blocks.append(_block(text, opened, body, position, closed=True))
             opened = None
         position = line_end
     if opened is not None:
         blocks.append(_block(text, opened, body, len(text), closed=False))
     return blocks
+
+
+def _item_text(text: str, begin: int, end: int, item: int) -> int:
+    """Where in its lines the text of the list item stands that a line begins or goes on; 0 where it is in none."""
+    first = next((at for at in range(begin, end) if text[at] not in " \r\n"), None)
+    if first is None:
+        return item
+    indent = first - begin
+    mark = _ITEM.match(text, begin, end) if indent <= item + _MOST_BLANKS else None
+    if mark:
+        return mark.end() - begin
+    return item if indent >= item else 0
 
 
 def _block(text: str, fence: re.Match[str], start: int, end: int, *, closed: bool) -> CodeBlock:

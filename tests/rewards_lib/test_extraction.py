@@ -227,6 +227,12 @@ def test_a_superscript_is_no_whole_part_of_a_fraction(text, folded):
         ("```a`b\nx\n```", [("", "", False)]),
         ("```c++ title\nx\n```\n```js\ny\n```", [("c++", "x\n", True), ("js", "y\n", True)]),
         ("~~~\n```\n~~~", [("", "```\n", True)]),
+        ("1. So:\n    ```py\n    x\n      y\n    ```\n", [("py", "x\n  y\n", True)]),
+        ("10. So:\n\n       ```\n       x\n       ```", [("", "x\n", True)]),
+        ("- a\n  - b\n\n      ```\n      x\n      ```", [("", "x\n", True)]),
+        ("- a\n\nno item\n\n     ```\nx\n     ```", []),
+        ("- a\n```\nx\n     ```\n```", [("", "x\n     ```\n", True)]),
+        ("-     ```\n", []),
     ],
 )
 def test_code_blocks_follow_commonmark(text, blocks):
