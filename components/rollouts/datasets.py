@@ -14,7 +14,7 @@ from components import cache, drafts, state
 from components.i18n import _, say
 from components.result_table import tail
 from components.rollouts.sources import TYPES
-from components.rollouts.stored_files import uploads_folder
+from components.rollouts.stored_files import dataset_removal, uploads_folder
 from components.shell import show_failure
 from components.theme import count, plain
 from rewards_lib.contract import JsonObject
@@ -26,7 +26,6 @@ from rewards_lib.datasets import (
     guess_plan,
     list_datasets,
     read_samples,
-    remove_dataset,
     save_dataset,
 )
 from rewards_lib.datasets.checking import find_problem
@@ -67,10 +66,7 @@ def _kept() -> None:
             )  # fmt: skip
             told = _("{count} samples · {time}", count=count(one.rows), time=drafts.clock(one.saved_at))
             st.markdown(f":small[:gray[{told}]]", width="stretch")
-            st.button(
-                _("Remove"), key=f"remove_dataset_{one.name}", type="tertiary", icon=":material/delete:",
-                on_click=_remove, args=(one.name,),
-            )  # fmt: skip
+            dataset_removal(one)
     name = state.dataset_name.get()
     if name in {one.name for one in found}:
         samples = read_samples(cache.store(), name, most=PAGE_SAMPLES)
@@ -79,11 +75,6 @@ def _kept() -> None:
         ]  # fmt: skip
         st.caption(_("The first {count} of {name}", count=len(rows), name=plain(name)))
         _samples_table(rows, key="kept_samples")
-
-
-def _remove(name: str) -> None:
-    remove_dataset(cache.store(), name)
-    state.dataset_name.clear()
 
 
 def _answer_text(answer: object) -> str:

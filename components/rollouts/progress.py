@@ -8,7 +8,7 @@ import streamlit as st
 
 from components import cache, drafts, state
 from components.i18n import _, say
-from components.rollouts.stored_files import removal
+from components.rollouts.stored_files import job_removal
 from components.rollouts.tabs import AT, TABS, tab_names
 from components.theme import count, plain
 from rewards_lib.jobs import Job, JobRequest
@@ -137,7 +137,7 @@ def earlier_jobs() -> None:
                     on_click=look_at, args=(job.id,),
                 )  # fmt: skip
                 st.markdown(f":small[:gray[{plain(told(job))}]]", width="stretch")
-                removal(job)
+                job_removal(job)
 
 
 def told(job: Job) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +17,7 @@ from components.i18n import _
 from components.shell import show_failure
 from components.theme import count, plain, size
 from rewards_lib.data_directory import data_directory
-from rewards_lib.datasets import list_datasets, remove_dataset
+from rewards_lib.datasets import StoredDataset, list_datasets, remove_dataset
 from rewards_lib.errors import boundary
 from rewards_lib.jobs import Job
 from rewards_lib.rollouts.uploads import Upload, list_uploads, remove_upload
@@ -88,7 +89,7 @@ def list_stored() -> list[Stored]:
     ]  # fmt: skip
     uploads = [_upload(one, jobs) for one in list_uploads(uploads_folder())]
     datasets = [
-        Stored("dataset", one.name, one.name, _("{count} samples", count=count(one.rows)), one.path.stat().st_size,
+        Stored("dataset", one.name, one.name, _("{count} samples", count=count(one.rows)), one.size_bytes,
                one.saved_at, is_busy=False) for one in list_datasets(cache.store())
     ]  # fmt: skip
     return sorted([*results, *uploads, *datasets], key=lambda one: one.size_bytes, reverse=True)
@@ -138,15 +139,34 @@ def remove_stored(chosen: Sequence[Stored]) -> None:
         state.rollout_source.clear()
 
 
-def removal(job: Job) -> None:
-    """Draw the way to remove a result, with a second question behind the first press."""
-    with st.popover(_("Remove"), type="tertiary", icon=":material/delete:", key=f"remove_{job.id}"):
-        st.caption(_("Results go with the attacks on them. This cannot be undone."))
-        taken = size(cache.job_runner().size_bytes(job.id))
+def job_removal(job: Job) -> None:
+    """Draw the way to remove a result."""
+    told = _("Results go with the attacks on them. This cannot be undone.")
+    _removal(job.id, told, cache.job_runner().size_bytes(job.id), partial(_remove_job, job.id))
+
+
+def dataset_removal(dataset: StoredDataset) -> None:
+    """Draw the way to remove a kept data set."""
+    told = _("{count} samples go, here and wherever samples are picked. This cannot be undone.",
+             count=count(dataset.rows))  # fmt: skip
+    _removal(f"dataset_{dataset.name}", told, dataset.size_bytes, partial(_remove_dataset, dataset.name))
+
+
+def _removal(what: str, told: str, size_bytes: int, remove: Callable[[], None]) -> None:
+    """A second question behind the first press, which tells what goes."""
+    with st.popover(_("Remove"), type="tertiary", icon=":material/delete:", key=f"remove_{what}"):
+        st.caption(told)
         st.button(
-            _("Remove for good · {size}", size=taken), type="primary", key=f"remove_{job.id}_now", on_click=_remove_job,
-            args=(job.id,),
+            _("Remove for good · {size}", size=size(size_bytes)), type="primary", key=f"remove_now_{what}",
+            on_click=remove,
         )  # fmt: skip
+
+
+def _remove_dataset(name: str) -> None:
+    with boundary(show_failure):
+        remove_dataset(cache.store(), name)
+        if state.dataset_name.get() == name:
+            state.dataset_name.clear()
 
 
 def _remove_job(job_id: str) -> None:

@@ -34,6 +34,14 @@ class StoredDataset:
     rows: int
     saved_at: datetime
 
+    @property
+    def size_bytes(self) -> int:
+        """The size of its file; 0 once it was removed elsewhere."""
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
 
 def datasets_folder() -> Path:
     """Where the files of the data sets lie."""

@@ -10,7 +10,7 @@ import streamlit as st
 from components import cache
 from components.rollouts import datasets
 from components.rollouts.stored_files import list_stored, remove_stored
-from rewards_lib.datasets import save_dataset
+from rewards_lib.datasets import list_datasets, save_dataset
 from rewards_lib.regression_cases import Expected, save_case, stored_cases
 from tests.pages.conftest import texts
 
@@ -47,7 +47,7 @@ def scored(page):
 
 
 def tab(page, name):
-    page.query_params["evidence"] = name
+    page.session_state["evidence"] = name
     return page.run()
 
 
@@ -228,6 +228,21 @@ def test_a_data_set_is_converted_with_a_preview_and_kept(page):
     assert "1 samples" in plain(page)
 
 
+def test_a_data_set_is_removed_after_a_second_question_that_tells_what_goes(page):
+    for name, rows in (("sums", 2), ("words", 1)):
+        save_dataset(cache.store(), name, [(n, {"messages": [], "extra": {}}) for n in range(rows)])
+    page.session_state["rollouts_view"] = "datasets"
+    page.run()
+    page.button(key="dataset_words").click().run()
+    asked = page.button(key="remove_now_dataset_sums")
+    assert asked.label.startswith("Remove for good · ")
+    assert "2 samples go" in plain(page)
+    assert [one.name for one in list_datasets(cache.store())] == ["words", "sums"]
+    asked.click().run()
+    assert [one.name for one in list_datasets(cache.store())] == ["words"]
+    assert "The first 1 of words" in plain(page)
+
+
 def test_a_completion_is_found_again_by_its_address(page, open_page):
     job = scored(page).query_params["job"]
     again = open_page("rollouts", job=job, evidence="Completions", at="13")
@@ -237,8 +252,8 @@ def test_a_completion_is_found_again_by_its_address(page, open_page):
 def test_a_result_is_removed_after_a_second_question_that_tells_its_size(page, open_page):
     job = scored(page).query_params["job"]
     first = open_page("rollouts")
-    assert first.button(key=f"remove_{job}_now").label.endswith("kB")
-    first.button(key=f"remove_{job}_now").click().run()
+    assert first.button(key=f"remove_now_{job}").label.endswith("kB")
+    first.button(key=f"remove_now_{job}").click().run()
     assert cache.job_runner().find(job) is None
 
 
