@@ -1,4 +1,4 @@
-"""A policy check without a warm worker: one short-lived process, for the command line.
+"""A policy check without a warm worker: one short-lived process, where none can be started.
 
 Invariant: the source is parsed in that process, never in this one: deep nesting can kill the parser.
 """
@@ -16,9 +16,7 @@ from rewards_lib.executor.worker_report import read_findings
 _SECONDS = 20
 
 
-def check_once(
-    source: str, packages: Collection[str] | None = None, *, advice: bool = False
-) -> tuple[Finding, ...]:  # fmt: skip
+def check_once(source: str, packages: Collection[str] | None = None, *, advice: bool = False) -> tuple[Finding, ...]:
     """List what the policy refuses in a source, and its hints; never raises on any text.
 
     With ``advice`` also what will fail when it runs. ``packages`` are the top-level names that may be imported beside

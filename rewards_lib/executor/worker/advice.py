@@ -15,11 +15,10 @@ from .compiling import compile_source
 from .imports_check import optional_imports
 from .module_tables import ALLOWED
 from .names import FILE_NAME
-from .refusals import Row, finding, place, sentence, source_lines
+from .refusals import FIRST, Row, finding, place, sentence, source_lines
 
 _WANTED = "reward_fn"
 _ARGUMENTS = 3
-_FIRST: Row = {"line": 1, "column": 1, "end_column": 2}
 
 
 def check(request: Row) -> list[Row]:
@@ -85,7 +84,7 @@ def _missing(functions: list[ast.FunctionDef | ast.AsyncFunctionDef], lines: lis
         message = sentence("The function is named {name}; it must be named reward_fn to be called.", name=node.name)
         return finding("warning", "reward-fn", place(node, lines, node.name), message)
     message = sentence("reward.py defines no function reward_fn(context, sample, completions).")
-    return finding("warning", "reward-fn", _FIRST, message)
+    return finding("warning", "reward-fn", FIRST, message)
 
 
 def _binds(node: ast.AST) -> bool:

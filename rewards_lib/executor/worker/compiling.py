@@ -12,7 +12,7 @@ from types import CodeType
 
 from .names import FILE_NAME
 from .policy import RewardPolicy
-from .refusals import Row, finding, place, sentence, source_lines
+from .refusals import FIRST, Row, finding, place, sentence, source_lines
 
 _VISITOR_DEPTH = 12_000
 """Python frames for the transformer, which recurses in Python and so cannot overflow the C stack."""
@@ -36,7 +36,7 @@ def compile_source(source: str, *, guarded: bool = True) -> tuple[CodeType | Non
         return None, [_plain_finding("The code is nested too deeply to be compiled.")]
     except (ValueError, OverflowError, UnicodeError) as error:
         return None, [
-            finding("error", "syntax", _FIRST, sentence("The text cannot be compiled: {text}.", text=str(error)))
+            finding("error", "syntax", FIRST, sentence("The text cannot be compiled: {text}.", text=str(error)))
         ]
 
 
@@ -52,11 +52,8 @@ def _apply_policy(source: str, tree: ast.Module, nodes: Sequence[ast.AST]) -> li
     return policy.findings
 
 
-_FIRST: Row = {"line": 1, "column": 1, "end_column": 2}
-
-
 def _plain_finding(template: str) -> Row:
-    return finding("error", "syntax", _FIRST, sentence(template))
+    return finding("error", "syntax", FIRST, sentence(template))
 
 
 def _syntax_finding(error: SyntaxError, source: str) -> Row:

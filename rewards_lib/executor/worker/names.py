@@ -73,10 +73,10 @@ PLAIN = frozenset(
 
 REFUSED_ATTRIBUTES = INSPECT_ATTRIBUTES | frozenset(
     ["mro", "gi_suspended", "tb_lasti", "f_lasti", "f_lineno", "get_stack", "print_stack", "subprocess_exec",
-     "subprocess_shell", "connect_read_pipe", "connect_write_pipe", "load_cert_chain",
+     "subprocess_shell", "connect_read_pipe", "connect_write_pipe", "load_cert_chain", "keylog_filename",
      "create_datagram_endpoint", "create_server", "create_unix_server", "create_unix_connection"]
 )  # fmt: skip
-"""Attributes of interpreter internals, and methods that hand them out or start programs."""
+"""Attributes of interpreter internals, and those that hand them out, start programs, listen, or open files."""
 
 TYPE_PARAMETERS = frozenset(["TypeVar", "ParamSpec", "TypeVarTuple"])
 """Nodes of ``ast`` that bind a name in brackets; before Python 3.12 there are none, hence their names."""

@@ -56,6 +56,10 @@ STATEMENTS: dict[str, Words] = {
 """Syntax that the policy refuses as a whole."""
 
 
+FIRST: Row = {"line": 1, "column": 1, "end_column": 2}
+"""The place of a finding about the text as a whole."""
+
+
 def place(node: ast.AST, lines: list[str], name: str | None = None) -> Row:
     """Say where a node stands: line, column and end column, in characters from 1.
 

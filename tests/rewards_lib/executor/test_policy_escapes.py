@@ -41,6 +41,13 @@ import typing
 def attack():
     return typing.get_args(typing.List["1 + 1"])[0]._evaluate({}, {}, frozenset()) == 2
 """,
+    "an own context of ssl opens a file for its keys": """
+import ssl
+class Context(ssl.SSLContext): pass
+def attack():
+    setattr(Context(ssl.PROTOCOL_TLS_CLIENT), "_".join(["keylog", "filename"]), "/dev/null")
+    return True
+""",
     "the class of a stream opens files": """
 import sys
 def attack():

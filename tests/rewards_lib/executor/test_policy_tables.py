@@ -67,6 +67,7 @@ REFUSED = {
     "C.__init__ = f": "attribute",
     "task.get_stack()": "attribute",
     "loop.subprocess_exec()": "attribute",
+    "import ssl\nclass C(ssl.SSLContext): pass\nC(2).keylog_filename = 'f'": "attribute",
     "_getattr_ = 1": "name",
     "del _attr_": "name",
     "def f(_write_): pass": "name",
