@@ -27,7 +27,6 @@ from rewards_lib.plain_frames import pack_frame
 _MOST_LOG_BYTES = 16 << 20
 """Kept over a child's whole share of a batch."""
 _LOGS_FULL = f"[the logs of this batch are full: {_MOST_LOG_BYTES >> 20} MB]\n"
-_MOST_WARM_MODULES = 200
 
 
 def arguments_of(payload: Payload) -> dict[str, Any]:
@@ -122,7 +121,7 @@ class GroupsJob:
         self._settle()
         imported = row.get("imported")
         if isinstance(imported, list) and zygote.is_alive:
-            zygote.keep_warm([str(name) for name in imported][:_MOST_WARM_MODULES])
+            zygote.keep_warm(imported)
 
     def _add(self, report: WorkerReport) -> None:
         report.findings = self._findings

@@ -167,7 +167,7 @@ class Executor:
                 got.end.worker_gone = True
             got.network_calls = tuple(map(redaction.call, gateway.calls))
             imported = (got.result or {}).get("imported")
-            if imported and zygote.is_alive:
+            if isinstance(imported, list) and imported and zygote.is_alive:
                 _keep_warm(zygote, imported)
         return got
 
@@ -286,7 +286,7 @@ def _plain_plan() -> WorkerPlan:
 
 def _keep_warm(zygote: Any, imported: list[Any]) -> None:
     try:
-        zygote.keep_warm([str(name) for name in imported][:200])
+        zygote.keep_warm(imported)
     except WorkerUnavailableError:
         zygote.close()
 

@@ -13,7 +13,7 @@ from typing import Any
 from rewards_lib.contract import Json
 from rewards_lib.errors import ExecutionError, LimitError
 from rewards_lib.executor.batch import Batch, Entry, Lease
-from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.limits import FLOOD_BYTES, Limits
 from rewards_lib.executor.redaction import NO_SECRETS
 from rewards_lib.executor.results import ItemRun
 from rewards_lib.executor.run_channel import RunEnd
@@ -82,7 +82,10 @@ class ItemsJob:
                 size=self.limits.result_bytes, remedy="Return less for each completion.",
             )  # fmt: skip
         if end.killed_for == "output":
-            return LimitError("More than 16 MB were printed for one completion.", limit="output", remedy="Print less.")
+            return LimitError(
+                "More than {size} MB were printed for one completion.", limit="output", size=FLOOD_BYTES >> 20,
+                remedy="Print less.",
+            )  # fmt: skip
         return worker_died()
 
 

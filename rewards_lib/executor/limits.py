@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+FLOOD_BYTES = 16 << 20
+"""Who prints more than this, in one run or for one entry of a batch, is ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -20,7 +23,7 @@ class Limits:
     """Data the run may allocate beyond what the warm worker already holds."""
     threads: int = 64
     output_bytes: int = 65_536
-    """Shown per stream; the rest is counted, and a run that prints more than 16 MB is ended."""
+    """Shown per stream; the rest is counted, up to ``FLOOD_BYTES``."""
     result_bytes: int = 4 << 20
 
     def for_worker(self) -> dict[str, Any]:

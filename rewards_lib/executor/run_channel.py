@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rewards_lib.executor.feed import Feed
-from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.limits import FLOOD_BYTES, Limits
 from rewards_lib.executor.printed import STREAMS, Printed
 from rewards_lib.executor.readiness import readable
 from rewards_lib.executor.redaction import NO_SECRETS, Redaction
 from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
 
-_FLOOD_BYTES = 16 << 20
 _KILL_GRACE_SECONDS = 2.0
 _PIECE_BYTES = 1 << 16
 _COMMON_END_SECONDS = 0.3
@@ -50,6 +49,8 @@ class RunEnd:
     killed_for: Killer | None = None
     worker_gone: bool = False
     """The zygote died, or its child before it began: the run may be tried again."""
+    no_process: str = ""
+    """Why the system had no process for the run, in its own words; the run may be tried again as well."""
 
     @property
     def is_killed(self) -> bool:
@@ -80,7 +81,7 @@ class RunChannel:
         self, zygote: ZygoteProcess, kind: str, payload: dict[str, Any], limits: Limits, *,
         gateway: Companion | None = None, entries: Iterator[bytes] | None = None, redaction: Redaction = NO_SECRETS,
     ) -> None:  # fmt: skip
-        self.printed = Printed(_FLOOD_BYTES if entries is not None else limits.output_bytes, redaction.text)
+        self.printed = Printed(FLOOD_BYTES if entries is not None else limits.output_bytes, redaction.text)
         self.end = RunEnd()
         self._zygote = zygote
         self._limits = limits
@@ -91,6 +92,7 @@ class RunChannel:
         self._tail = b""
         self._has_begun = False
         """Whether the child has said anything."""
+        self._is_zygote_gone = False
         self._selector = selectors.DefaultSelector()
         self._ends: dict[str, int] = {}
         self.pause_seconds = 0.0
@@ -148,11 +150,10 @@ class RunChannel:
 
     def _doubt_kill(self) -> None:
         """Tell a kill that was aimed at the worker, or met a child that had not begun, from one of the run."""
-        zygote_gone = self.end.worker_gone
         if self.end.is_killed and self.end.killed_for is None:
-            zygote_gone = zygote_gone or self._zygote.ends_within(_COMMON_END_SECONDS)
-            self.end.worker_gone = zygote_gone or not self._has_begun
-        if zygote_gone:
+            self._is_zygote_gone = self._zygote.ends_within(_COMMON_END_SECONDS)
+            self.end.worker_gone = self._is_zygote_gone or not self._has_begun
+        if self._is_zygote_gone:
             self._zygote.close()  # it may be dying still, and must not be lent to the next try
 
     def _pump(self) -> None:
@@ -228,17 +229,20 @@ class RunChannel:
             yield from self._split(data)
         elif data:
             self.printed.add(name, data)
-            if self.printed.waiting(name) > _FLOOD_BYTES:
+            if self.printed.waiting(name) > FLOOD_BYTES:
                 self.kill("output")
 
     def _finish(self, data: bytes) -> None:
-        if data:
-            report = json.loads(data)
+        """Read what the zygote tells at the end of the run; it tells nothing when it has gone itself."""
+        self._drop("status")
+        report = _decode(data)
+        if report is None:
+            self._is_zygote_gone = self.end.worker_gone = self.end.killed_for is None
+        elif "no_process" in report:
+            self.end.no_process, self.end.worker_gone = str(report["no_process"]), self.end.killed_for is None
+        else:
             self.end.status, self.end.memory_mb = report["status"], report["memory_kb"] / 1024
             self.end.cpu_seconds = report["cpu"]
-            self._drop("status")
-        elif self.end.status is None:
-            self.end.worker_gone = self.end.killed_for is None
 
     def _split(self, data: bytes) -> Iterator[dict[str, Any]]:
         """Cut the result pipe into lines; what is no line of ours is ignored."""

@@ -13,18 +13,19 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 from rewards_lib.contract import Json
+from rewards_lib.executor.batch import Lease
 from rewards_lib.executor.items import item_run, over_time, stopped, worker_died
 from rewards_lib.executor.limits import Limits
 from rewards_lib.executor.results import ItemRun
 from rewards_lib.executor.run_channel import RunChannel
 from rewards_lib.executor.stopping import StopSwitch
-from rewards_lib.executor.zygotes import WorkerUnavailableError, ZygoteProcess
+from rewards_lib.executor.zygotes import WorkerUnavailableError
 
 ENTRY = "rewards_lib.executor.item_loop:answer_items"
 MOST_ITEMS = 5_000
@@ -37,8 +38,6 @@ _LOOK_SECONDS = 0.2
 _PIECE_BYTES = 1 << 16
 _AHEAD_BYTES = 1 << 16
 """So much fits into a socket's buffer on every system: sending it never waits for the child."""
-
-Lease = Callable[[], AbstractContextManager[ZygoteProcess]]
 
 
 def holds(limits: Limits) -> bool:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from rewards_lib.contract import Finding, Isolation, NetworkCall, Score, Sentence, Status, sentence
-from rewards_lib.executor.limits import Limits
+from rewards_lib.executor.limits import FLOOD_BYTES, Limits
 from rewards_lib.executor.results import FunctionRun
 from rewards_lib.executor.run_channel import RunEnd
 from rewards_lib.executor.worker_words import read_words
@@ -136,6 +136,10 @@ _PHASES = {
 
 def end_sentence(end: RunEnd, limits: Limits, phase: str = "call") -> Sentence:
     """Say why a run ended without a result."""
+    if end.no_process:
+        return sentence(
+            "The system had no process for this run ({why}). This says nothing about the function.", why=end.no_process
+        )
     if end.worker_gone:
         return sentence("The worker was ended from outside again and again. This says nothing about the function.")
     where = _PHASES.get(phase, _PHASES["call"])
@@ -146,7 +150,7 @@ def end_sentence(end: RunEnd, limits: Limits, phase: str = "call") -> Sentence:
     if end.killed_for == "stopped":
         return sentence("The run was stopped.")
     if end.killed_for == "output":
-        return sentence("The function printed more than {limit} MB and was ended.", limit=16)
+        return sentence("The function printed more than {limit} MB and was ended.", limit=FLOOD_BYTES >> 20)
     if end.killed_for == "result":
         return sentence("The result is larger than {limit} bytes.", limit=limits.result_bytes)
     number = os.WTERMSIG(end.status) if end.status is not None and os.WIFSIGNALED(end.status) else 0

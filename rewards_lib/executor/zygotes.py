@@ -26,13 +26,15 @@ from rewards_lib.contract import Sentence, Tier, sentence
 from rewards_lib.errors import boundary
 from rewards_lib.executor import places, syscall_filter
 from rewards_lib.executor.readiness import readable
+from rewards_lib.executor.worker.spare import BIGGEST_PACKET
 from rewards_lib.executor.worker_words import read_words
 
 _PACKETS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
-_BIGGEST_PACKET = 1 << 17
 _BOOT_SECONDS = 60.0
 _SEND_SECONDS = 5.0
 _CHORE_SECONDS = 60.0
+_MOST_WARM_MODULES, _MOST_WARM_AT_ONCE = 2_000, 200
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class ZygoteProcess:
         try:
             self._control.send(configuration)
             came = readable([self._control.fileno()], _BOOT_SECONDS)
-            message = self._control.recv(_BIGGEST_PACKET) if came else b""
+            message = self._control.recv(BIGGEST_PACKET) if came else b""
         except OSError as error:
             raise WorkerUnavailableError(self._last_words() or _quoted(str(error))) from None
         if not message:
@@ -197,10 +199,16 @@ class ZygoteProcess:
         except OSError as error:
             raise WorkerUnavailableError(_quoted(str(error))) from None
 
-    def keep_warm(self, modules: Sequence[str]) -> None:
-        """Import modules once in the zygote, so that later runs find them loaded."""
+    def keep_warm(self, modules: Sequence[object]) -> None:
+        """Import modules once in the zygote, so that later runs find them loaded.
+
+        The names may be a child's word: what is no name is left out, and so is what is too much for one message, or
+        for the memory of this process.
+        """
+        names = [name for name in modules if isinstance(name, str) and len(name) <= _LONGEST_NAME]
         with self._lock:
-            fresh = [name for name in modules if name not in self._preloaded]
+            room = min(_MOST_WARM_MODULES - len(self._preloaded), _MOST_WARM_AT_ONCE)
+            fresh = list(dict.fromkeys(name for name in names if name not in self._preloaded))[: max(room, 0)]
             self._preloaded.update(fresh)
         if fresh:
             self.send({"preload": fresh})

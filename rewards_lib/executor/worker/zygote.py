@@ -15,7 +15,6 @@ import importlib.abc
 import importlib.util
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -52,6 +51,8 @@ class Zygote:
         """Process id to (run id, status descriptor)."""
         self._spare: spare.SpareChild | None = None
         """Has no run yet."""
+        self._data_held = 0
+        """Bytes that a child has from here, which count for no run."""
         self._parent = os.getppid()
         self._zygote_filter = b64decode(config["zygote_filter"])
         self._child_filter = b64decode(config["child_filter"])
@@ -152,16 +153,12 @@ class Zygote:
             if self._config["tier"] == "C":
                 _kill_group(pid)  # nothing else ends what a run left behind
             if self._spare is not None and pid == self._spare.pid:
-                self._spare.dismiss()
+                self._spare.forget()
                 self._spare = None
             if pid in self._live:
                 _, report = self._live.pop(pid)
-                line = json.dumps(
-                    {"status": status, "memory_kb": usage.ru_maxrss, "cpu": usage.ru_utime + usage.ru_stime}
-                )
-                with contextlib.suppress(OSError):
-                    os.write(report, line.encode())
-                os.close(report)
+                cpu_seconds = usage.ru_utime + usage.ru_stime
+                _tell(report, {"status": status, "memory_kb": usage.ru_maxrss, "cpu": cpu_seconds})
 
     def _take_request(self) -> None:
         message, descriptors = spare.receive(self._control)
@@ -199,7 +196,11 @@ class Zygote:
         chosen = self._spare
         self._spare = None
         if chosen is None or not chosen.give(request, descriptors):
-            chosen = self._fork()
+            try:
+                chosen = self._fork()
+            except OSError as error:  # costs this run, not those of the others
+                _tell(status, {"no_process": str(error)})
+                return
             chosen.give(request, descriptors)  # if it dies at once, its status tells
         self._live[chosen.pid] = (run_id, status)
 
@@ -234,6 +235,7 @@ class Zygote:
         os.setpgid(0, 0)
         child.reseed()
         self._warm_up()
+        self._data_held = confine.data_held()
 
     def _become_child(self, message: bytes, descriptors: list[int]) -> None:
         request = json.loads(message)
@@ -246,7 +248,7 @@ class Zygote:
     def _confine_child(self, limits: Row) -> None:
         child.limit_threads(limits["threads"])
         confine.limit_resources(
-            cpu_seconds=limits["cpu_seconds"], memory_bytes=limits["memory_mb"] << 20,
+            cpu_seconds=limits["cpu_seconds"], memory_bytes=(limits["memory_mb"] << 20) + self._data_held,
             processes=limits["threads"] + 1_024 if self._config["own_user"] else None,
         )  # fmt: skip
         if self._child_filter:
@@ -254,6 +256,13 @@ class Zygote:
 
     def _confine_child_for_test(self) -> None:
         self._confine_child({"threads": 64, "cpu_seconds": 10, "memory_mb": 1024})
+
+
+def _tell(status: int, report: Row) -> None:
+    """Say how a run ended, which also ends its status pipe."""
+    with contextlib.suppress(OSError):
+        os.write(status, json.dumps(report).encode())
+    os.close(status)
 
 
 def _kill_group(leader: int) -> None:
@@ -277,7 +286,7 @@ def _arrange_descriptors(descriptors: list[int], places: list[int]) -> bytes:
         else:
             with contextlib.suppress(OSError):
                 os.close(place)
-    os.closerange(_LAST_PLACE + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    spare.close_from(_LAST_PLACE + 1)
     return bytes(data)
 
 

@@ -71,6 +71,14 @@ def test_threads_are_limited_and_thirty_are_fine(run):
     assert "limit of 64 threads" in result.logs
 
 
+@pytest.mark.parametrize(("megabytes", "value"), [(60, 1), (70, None)])
+def test_the_limit_on_memory_is_the_runs_own_and_not_what_the_warm_worker_holds(run, megabytes, value):
+    source = body(f"held = bytearray({megabytes} << 20)", "return RewardFunctionResult([1, 1])")
+    result = run(source, limits=Limits(memory_mb=64))
+    assert result.scores[0].value == value
+    assert value or "more than 64 MB" in str(result.error)
+
+
 def test_left_over_threads_do_not_hold_a_run(run):
     source = "import threading, time\n" + body(
         "threading.Thread(target=time.sleep, args=(8,)).start()", "return RewardFunctionResult([1, 1])"

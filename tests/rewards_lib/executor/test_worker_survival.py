@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from executor_inputs import HEADER, payload_of
+from worker_processes import children, forked, note_bystanders, wait_until, zygotes
 
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import Executor, FunctionSource, Limits
@@ -27,61 +28,11 @@ SLOW = FunctionSource(
     HEADER + "import time\ndef reward_fn(context, sample, completions):\n    time.sleep(1)\n"
     "    return RewardFunctionResult([1])\n"
 )
-BYSTANDERS: set[int] = set()
-"""Direct children of this process that a test found there."""
-
-
-def children(parent: int | None = None) -> set[int]:
-    """Every process below one, at any depth; below this process without the bystanders."""
-    parents = _children_by_parent()
-    found: set[int] = set()
-    waiting = [parent] if parent else list(set(parents.get(os.getpid(), [])) - BYSTANDERS)
-    found.update(() if parent else waiting)
-    while waiting:
-        below = parents.get(waiting.pop(), [])
-        found.update(below)
-        waiting += below
-    return found
-
-
-def forked() -> set[int]:
-    """The children of the zygotes below this process: runs, and the spare child of each zygote."""
-    above = _children_by_parent()
-    return {process for process in children() if not above.get(process)}
-
-
-def zygotes() -> set[int]:
-    """The zygotes below this process, which have a spare child by now, and what starts them."""
-    assert wait_until(lambda: any(process not in forked() for process in children()))
-    return children() - forked()
-
-
-def _children_by_parent() -> dict[int, list[int]]:
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, above = entry.read_text().rpartition(")")[2].split()[:2]
-        except OSError:
-            continue
-        if state != "Z":
-            parents.setdefault(int(above), []).append(int(entry.parent.name))
-    return parents
 
 
 @pytest.fixture(autouse=True)
 def bystanders() -> None:
-    """What other tests keep below this process, a browser and a console among them, must survive this file."""
-    BYSTANDERS.clear()
-    BYSTANDERS.update(_children_by_parent().get(os.getpid(), []))
-
-
-def wait_until(condition, seconds: float = 5.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        threading.Event().wait(0.02)
-    return True
+    note_bystanders()
 
 
 @pytest.fixture
