@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from components import shell, state
+from components.address import forget_options, shared_tabs
 from components.i18n import _
 from components.rollouts import progress
 from components.rollouts.attacks import attacks_tab, count_leaking, find_attack, leaks_told, read_attack
@@ -16,7 +17,7 @@ from components.rollouts.overview import overview
 from components.rollouts.result_head import result_actions, result_head
 from components.rollouts.results import open_result
 from components.rollouts.scorers import choose_scorer
-from components.rollouts.setup import setup
+from components.rollouts.setup import VIEW, setup
 from components.rollouts.tabs import TABS, tab_names
 from components.rollouts.verdict import figures, verdict
 from components.rollouts.what_if import what_if_tab
@@ -32,6 +33,7 @@ shell.page_head(
 if job is None and st.query_params.get(progress.JOB):
     st.info(_("The result that the address names is gone."))
 
+forget_options(TABS if job is None else VIEW)
 if job is None:
     setup()
 elif job.state == "running":
@@ -46,8 +48,7 @@ else:
         found = read_attack(attack)
         verdict(opened, count_leaking(found))
         figures(opened, leaks_told(found))
-        names = tab_names()
-        tabs = dict(zip(names, st.tabs(list(names.values()), key=TABS, bind="query-params"), strict=True))
+        tabs = shared_tabs(TABS, tab_names())
         draw = {
             "overview": lambda: overview(opened),
             "groups": lambda: groups_tab(opened),

@@ -15,7 +15,7 @@ from components.metrics.charts import (
     optimiser_charts,
     series_chart,
 )
-from components.metrics.controls import look_chooser, series_picker
+from components.metrics.controls import close_all, look_chooser, series_picker
 from components.metrics.diagnosis import judge_runs, weights_of_mix
 from components.metrics.download import download_menu
 from components.metrics.facts import facts, how_it_was_read, mended, values_table
@@ -41,7 +41,7 @@ def actions() -> None:
     with st.popover(_("Add a run"), icon=":material/add:", key="add_run"):
         uploader(key="add_upload")
         path_field()
-    st.button(_("Close all"), icon=":material/close:", key="close_runs", on_click=state.metric_files.set, args=((),))
+    st.button(_("Close all"), icon=":material/close:", key="close_runs", on_click=close_all)
     if exports:
         download_menu(exports, runs, judged, charts, look)
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from components import shell
+from components.address import shared_tabs
 from components.i18n import _
 from components.theme import plain, show
 from components.trajectories import credit_panel, source
@@ -18,9 +19,7 @@ shell.through_app()
 shell.page_head(
     _("Trajectories"), _("See which tokens are trained on, and how one reward reaches them."), source.load_menu
 )
-walk, buffer = st.tabs(
-    [_("Mask and reward"), _("Rollout buffer")], key="trajectories_tab", on_change="rerun", bind="query-params"
-)
+walk, buffer = shared_tabs("trajectories_tab", {"walk": _("Mask and reward"), "buffer": _("Rollout buffer")}).values()
 
 if walk.open:
     with walk, boundary(shell.show_failure):

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components import state, theme
+from components import address, state, theme
 from components.i18n import _
 from components.metrics.drawing import Look
 from components.metrics.facts import step_text
 from components.metrics.files import choose_x, x_label
 from rewards_lib.training_metrics import ROW_NUMBER, Export, Run, canonical_name, group_families
 
+AXES, PICKED = "metric_axes", "metric_series"
+"""Keys of the address: kinds of axes, and series that were picked."""
 MOST_SMOOTHED, FIRST_SMOOTHED = 0.99, 0.8
 MOST_OF_A_NAME = 26
 INDENT = "\u2003"
@@ -49,19 +51,28 @@ def look_chooser(exports: Sequence[Export], runs: Mapping[str, Run]) -> Look:
     return Look(step_range, weight, log_x="log_x" in axes, log_y="log" in axes, clip="clip" in axes)
 
 
+def close_all() -> None:
+    """Look at no run any more, and at the next one in the usual way. For callbacks."""
+    state.metric_files.set(())
+    address.forget_options(AXES, PICKED)
+    state.put_widget(AXES, [])
+
+
 def _axes_chooser() -> list[str]:
     words = {"log": _("values logarithmic"), "log_x": _("steps logarithmic"), "clip": _("without outliers")}
+    if not state.is_drawn(AXES) and (named := address.named_options(AXES, words)):
+        state.put_widget(AXES, named)
     with st.popover(_("Axes"), type="tertiary", key="axes_menu"):
         chosen: list[str] = st.pills(
             _("Kinds of axes"),
             list(words),
             selection_mode="multi",
             format_func=words.__getitem__,
-            key="metric_axes",
+            key=AXES,
             persist_state="session",
-            bind="query-params",
         )
         st.caption(_("Drag over a chart to look at those steps in all of them."))
+    address.keep_options(AXES, chosen)
     return chosen
 
 
@@ -193,12 +204,14 @@ def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Col
         st.warning(_("{typed} is no regular expression: {why}.", typed=theme.plain(typed), why=str(error)))
         pattern = re.compile("")
     key = "metric_picked_" + "_".join(file.digest for file in state.metric_files.get())
+    if not state.is_drawn(key):
+        named = address.named_options(PICKED, {title: title for title in picks})
+        state.put_widget(key, named[:MOST_PICKED] or ([] if drawn else list(picks)[:FIRST_PICKED]))
     held = [title for title in state.widget(key) or () if title in picks]
     options = [t for t in picks if (t.startswith(branch) and pattern.search(t)) or t in held]
     chosen = right.multiselect(
         _("Series to draw"),
         options,
-        default=[] if drawn else options[:FIRST_PICKED],
         format_func=lambda title: _label(title, exports),
         max_selections=MOST_PICKED,
         placeholder=_("Choose series to draw ({count} match)", count=len(options)),
@@ -207,6 +220,7 @@ def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Col
         key=key,
         persist_state="session",
     )
+    address.keep_options(PICKED, chosen)
     return [picks[title] for title in chosen]
 
 

@@ -13,6 +13,7 @@ from threading import Lock
 import streamlit as st
 
 from components import state, theme
+from components.address import keep_options
 from components.examples import FOLDER
 from components.i18n import _
 from components.shell import show_failure
@@ -24,7 +25,8 @@ from rewards_lib.training_metrics.followed_files import followed_path, without_c
 MAX_MB = 200
 EXAMPLES = ("hacked", "truncated", "healthy")
 SHELF_BYTES = 512_000_000
-LINK = "runs"
+LINK, X = "runs", "metric_x"
+"""Keys of the address: the opened files, and the column that counts their steps."""
 
 
 class Shelf:
@@ -170,6 +172,8 @@ def follow_link() -> None:
             add_files([(kept.name, kept.data)])
         elif token:
             lost += 1
+    if x := st.query_params.get(X):
+        state.metric_x.set({file.digest: x for file in state.metric_files.get()} | state.metric_x.get())
     if lost:
         st.info(_("The address names files that this console no longer keeps: {count}. Drop them again.", count=lost))
 
@@ -186,6 +190,8 @@ def write_link() -> None:
         st.query_params[LINK] = wanted
     elif not wanted and LINK in st.query_params:
         del st.query_params[LINK]
+    chosen = {state.metric_x.get().get(file.digest) for file in state.metric_files.get() if not file.path}
+    keep_options(X, [x for x in chosen if x] if len(chosen) == 1 else [])
 
 
 def _is_example(file: MetricFile) -> bool:

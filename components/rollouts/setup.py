@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components import state
+from components import address, state
 from components.i18n import _
 from components.result_table import tail
 from components.rollouts import progress
@@ -27,6 +27,7 @@ from rewards_lib.rollouts.filtering import prompt_text
 from rewards_lib.rollouts.survey import Survey
 from rewards_lib.strict_json import write_json
 
+VIEW = "rollouts_view"
 MOST_WORKERS = 4
 
 
@@ -38,10 +39,12 @@ def setup() -> None:
         "datasets": _("Data sets"),
         "stored": _("Stored files"),
     }
-    view = st.segmented_control(
-        _("View"), list(views), default="score", required=True, format_func=views.__getitem__, key="rollouts_view",
-        label_visibility="collapsed", bind="query-params",
-    )  # fmt: skip
+    if not state.is_drawn(VIEW):
+        state.put_widget(VIEW, next(iter(address.named_options(VIEW, views)), "score"))
+    view: str = st.segmented_control(
+        _("View"), list(views), required=True, format_func=views.__getitem__, key=VIEW, label_visibility="collapsed"
+    )
+    address.keep_options(VIEW, [view] if view != "score" else [])
     if view == "cases":
         cases_tab(choose_scorer(key="all_cases"))
     elif view == "datasets":
