@@ -50,27 +50,32 @@ def spread_values(figure: go.Figure) -> None:
     _move_notes(figure, math.log10)
 
 
-def spread_both_signs(figure: go.Figure, values: Floats) -> Callable[[float], float]:
-    """Make the left axis linear near 0 and logarithmic on both sides of it; give where a value stands on it.
+def spread_shares(figure: go.Figure, values: Floats) -> bool:
+    """Make the right axis, of shares up to 1, logarithmic; say whether it holds 0 and is linear near it.
 
-    Near is what lies below the power of ten of the values' median: ``sign(v) log10(1 + |v| / near)``.
+    Its marks stay where they are told, and more stand at the powers of ten below 1.
     """
-    import numpy as np
+    axis, zeros = figure.layout.yaxis2, bool((values <= 0).any())
+    smallest = float(values[values > 0].min(initial=1.0))
+    powers = [10.0**power for power in range(math.floor(math.log10(smallest)), 0)][-MOST_TICKS:]
+    ticks = sorted({*axis.tickvals, *powers} - ({0.0} if not zeros else set()))
+    if zeros:
+        height = _stretch(figure, values, "y2")
+        for shape in figure.layout.shapes:
+            if shape.yref == "y2":
+                shape.y0, shape.y1 = height(shape.y0), height(shape.y1)
+        axis.update(range=[0, height(1.0)], tickvals=[height(tick) for tick in ticks])
+    else:
+        axis.update(type="log", range=[math.log10(smallest / 1.5), 0], tickvals=ticks)
+    axis.update(ticktext=[f"{100 * tick:g}%" for tick in ticks], tickformat=None)
+    return zeros
 
-    sizes = np.abs(values[values != 0])
-    near = 10.0 ** math.floor(math.log10(float(np.median(sizes)))) if len(sizes) else 1.0
 
-    def height(value: float) -> float:
-        return math.copysign(math.log10(1 + abs(value) / near), value)
-
-    for trace in figure.data:
-        if trace.yaxis != "y2":
-            own = np.asarray(trace.y, dtype="float64")
-            trace.customdata = own
-            trace.y = np.sign(own) * np.log10(1 + np.abs(own) / near)
-            if trace.hovertemplate:
-                trace.hovertemplate = trace.hovertemplate.replace("%{y:", "%{customdata:")
-    decades = math.ceil(height(float(sizes.max()))) if len(sizes) else 1
+def spread_both_signs(figure: go.Figure, values: Floats) -> Callable[[float], float]:
+    """Make the left axis linear near 0 and logarithmic on both sides of it; give where a value stands on it."""
+    height = _stretch(figure, values, "y")
+    near, largest = _near(values), float(abs(values).max(initial=0.0))
+    decades = math.ceil(height(largest)) or 1
     powers = [near * 10.0**power for power in range(0, decades + 1, decades // MOST_TICKS + 1)]
     ticks = [*(-power for power in reversed(powers)), 0.0, *powers]
     figure.layout.yaxis.update(
@@ -78,6 +83,33 @@ def spread_both_signs(figure: go.Figure, values: Floats) -> Callable[[float], fl
         rangemode="normal",
     )  # fmt: skip
     _move_notes(figure, height)
+    return height
+
+
+def _near(values: Floats) -> float:
+    """What is near 0: the power of ten of the values' median, zeros left out."""
+    import numpy as np
+
+    sizes = np.abs(values[values != 0])
+    return float(10.0 ** math.floor(math.log10(float(np.median(sizes))))) if len(sizes) else 1.0
+
+
+def _stretch(figure: go.Figure, values: Floats, axis: str) -> Callable[[float], float]:
+    """Move the curves of one axis to ``sign(v) log10(1 + |v| / near)``; give where a value stands then."""
+    import numpy as np
+
+    near = _near(values)
+
+    def height(value: float) -> float:
+        return math.copysign(math.log10(1 + abs(value) / near), value)
+
+    for trace in figure.data:
+        if (trace.yaxis or "y") == axis:
+            own = np.asarray(trace.y, dtype="float64")
+            trace.customdata = own
+            trace.y = np.sign(own) * np.log10(1 + np.abs(own) / near)
+            if trace.hovertemplate:
+                trace.hovertemplate = trace.hovertemplate.replace("%{y:", "%{customdata:")
     return height
 
 

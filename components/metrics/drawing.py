@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
@@ -27,6 +27,9 @@ from rewards_lib.training_metrics import (
     drawn_points,
     smooth_series,
 )
+
+if TYPE_CHECKING:
+    from rewards_lib.training_metrics.series import Floats
 
 HEIGHT = 182
 END_POINTS = 20
@@ -76,6 +79,8 @@ class Drawing:
         self.figure = theme.figure(HEIGHT, legend=True)
         self.told: list[tuple[str, Series]] = []
         """Names of curves with what they show within the range."""
+        self.shown: dict[str, list[Series]] = {"y": [], "y2": []}
+        """The same by axis: left and right."""
         self.names: list[str] = []
         self.best: tuple[float, float] | None = None
         """Step and value of the best test."""
@@ -116,7 +121,7 @@ class Drawing:
         if positive:
             line = Series(line.steps[line.values > 0], line.values[line.values > 0])
         self._line(line, name, colour, dash=dash, **more)
-        self._tell(name, series)
+        self._tell(name, series, more.get("yaxis", "y"))
 
     def marks(
         self, series: Series, name: str, colour: str, *, symbol: str = "diamond", dash: str = "dash", **more: Any
@@ -125,7 +130,7 @@ class Drawing:
         shown = series.within(self.look.step_range)
         mode = "lines+markers" if len(shown) <= MARKED_TESTS else "lines"
         self._line(series, name, colour, dash=dash, mode=mode, marker={"symbol": symbol, "size": 6}, **more)
-        self._tell(name, series)
+        self._tell(name, series, more.get("yaxis", "y"))
         if len(shown) and "yaxis" not in more:
             best = int(shown.values.argmax())
             self.best = float(shown.steps[best]), float(shown.values[best])
@@ -197,21 +202,21 @@ class Drawing:
             self.figure.update_xaxes(dtick=1)
 
     def _scale(self) -> str:
-        """Scale the left axis as it is looked at; say why where that cannot be."""
+        """Scale each axis as it is looked at, by its own values; say what is unusual about it."""
         import numpy as np
 
-        values = [shown.values for _name, shown in self.told if len(shown)]
-        if not values:
-            return ""
+        values, shares = self._values("y"), self._values("y2")
         told, height = [], None
-        if self.look.log_y and self.figure.layout.yaxis.type != "log":
-            if min(float(one.min()) for one in values) > 0:
+        if self.look.log_y and len(values) and self.figure.layout.yaxis.type != "log":
+            if values.min() > 0:
                 axes.spread_values(self.figure)
             else:
-                height = axes.spread_both_signs(self.figure, np.concatenate(values))
+                height = axes.spread_both_signs(self.figure, values)
                 told.append(_("log scale on both sides of 0"))
-        if self.look.clip and not any(trace.yaxis == "y2" for trace in self.figure.data):
-            low, high = np.percentile(np.concatenate(values), [5, 95])
+        if self.look.log_y and len(shares) and axes.spread_shares(self.figure, shares):
+            told.append(_("right: log scale from 0 on"))
+        if self.look.clip and len(values):
+            low, high = np.percentile(values, [5, 95])
             told.append(self._clip(float(low), float(high), height))
         return "; ".join(filter(None, told))
 
@@ -225,11 +230,10 @@ class Drawing:
         low, high = low - margin, high + margin
         log = self.figure.layout.yaxis.type == "log"
         if log:
-            low = max(low, float(min(one.values.min() for _n, one in self.told if len(one))))
+            low = max(low, float(self._values("y").min()))
         ends = [(math.log10 if log else height or float)(end) for end in (low, high)]
         self.figure.layout.yaxis.update(range=ends, rangemode="normal")
-        steps = np.concatenate([one.steps for _n, one in self.told])
-        values = np.concatenate([one.values for _n, one in self.told])
+        steps, values = np.concatenate([one.steps for one in self.shown["y"]]), self._values("y")
         told = []
         for beyond, template in (
             (values - high, _("points above: {count}, farthest {value} at step {step}")),
@@ -262,8 +266,16 @@ class Drawing:
         options = {"mode": mode} | hover | more
         self.figure.add_scatter(x=steps, y=values, name=escape(name), line=style, **options)
 
-    def _tell(self, name: str, series: Series) -> None:
-        self.told.append((name, series.within(self.look.step_range)))
+    def _tell(self, name: str, series: Series, axis: str) -> None:
+        shown = series.within(self.look.step_range)
+        self.told.append((name, shown))
+        self.shown[axis].append(shown)
+
+    def _values(self, axis: str) -> Floats:
+        """All values that an axis shows, in one row."""
+        import numpy as np
+
+        return np.concatenate([np.empty(0), *(shown.values for shown in self.shown[axis])])
 
 
 # --- words ---------------------------------------------------------------------------------------------------------

@@ -38,11 +38,11 @@ def _shares(figure: go.Figure, trace: go.Scatter) -> Floats:
     import numpy as np
 
     values = np.asarray(trace.y, dtype="float64")
-    if trace.yaxis == "y2":
-        return values
-    low, high = _ends(figure)
+    right = trace.yaxis == "y2"
+    axis = figure.layout.yaxis2 if right else figure.layout.yaxis
+    low, high = axis.range if right else _ends(figure)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.log10(values) if figure.layout.yaxis.type == "log" else values
+        values = np.log10(values) if axis.type == "log" else values
     return (values - low) / ((high - low) or 1.0)
 
 

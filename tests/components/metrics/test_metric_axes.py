@@ -52,3 +52,44 @@ def test_notes_stand_beside_their_curves_on_logarithmic_axes():
     best = next(note for note in plain.figure.layout.annotations if "best test" in note.text)
     moved = next(note for note in spread.figure.layout.annotations if "best test" in note.text)
     assert (moved.x, moved.y) == pytest.approx((np.log10(best.x), np.log10(best.y)))
+
+
+# --- two axes ------------------------------------------------------------------------------------------------------
+
+
+def length_chart(shares: list[float], look: Look):
+    rows = "".join(f"{step},{100 * step},{200 * step},{share}\n" for step, share in enumerate(shares, start=1))
+    names = ",".join(f"train/generation/response_length.{part}" for part in ("mean", "max", "clipfrac"))
+    charts = main_charts(runs_of([read_export(f"step,{names}\n{rows}".encode(), "run.csv")]), look)
+    return next(chart for chart in charts if chart.key == "chart_length")
+
+
+def test_a_zero_on_the_right_axis_leaves_the_left_one_plainly_logarithmic():
+    chart = length_chart([0, 0.001, 0.01, 0.1, 0.5], Look(log_y=True))
+    layout = chart.figure.layout
+    assert layout.yaxis.type == "log"
+    assert "log scale on both sides of 0" not in chart.small
+    assert "right: log scale from 0 on" in chart.small
+    lengths, _longest, shares = chart.figure.data
+    assert list(lengths.y) == [100, 200, 300, 400, 500]
+    assert (list(shares.customdata), shares.y[0]) == ([0, 0.001, 0.01, 0.1, 0.5], 0)
+    marks = dict(zip(layout.yaxis2.ticktext, layout.yaxis2.tickvals, strict=True))
+    assert marks["0%"] == layout.yaxis2.range[0] == 0
+    assert marks["100%"] == layout.yaxis2.range[1]
+    (zone,) = (shape for shape in layout.shapes if shape.yref == "y2")
+    assert (zone.y0, zone.y1) == (marks["30%"], marks["100%"])
+
+
+def test_shares_above_0_get_a_plain_logarithmic_axis_of_their_own():
+    chart = length_chart([0.001, 0.01, 0.1, 0.5], Look(log_y=True))
+    axis = chart.figure.layout.yaxis2
+    assert axis.type == "log"
+    assert axis.range[0] < np.log10(0.001)
+    assert list(axis.ticktext) == ["0.1%", "1%", "10%", "30%", "100%"]
+    assert list(chart.figure.data[2].y) == [0.001, 0.01, 0.1, 0.5]
+
+
+def test_values_out_of_view_are_those_of_the_left_axis():
+    chart = length_chart([1.0, *[0.0] * 98, 1.0], Look(clip=True))
+    assert "points above: 2, farthest 20000.0 at step 100" in chart.small
+    assert list(chart.figure.layout.yaxis2.range) == [0, 1]
