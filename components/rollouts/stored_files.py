@@ -147,8 +147,10 @@ def job_removal(job: Job) -> None:
 
 def dataset_removal(dataset: StoredDataset) -> None:
     """Draw the way to remove a kept data set."""
-    told = _("{count} samples go, here and wherever samples are picked. This cannot be undone.",
-             count=count(dataset.rows))  # fmt: skip
+    told = _(
+        "The {count} samples of {name} go, here and wherever samples are picked. This cannot be undone.",
+        count=count(dataset.rows), name=plain(dataset.name),
+    )  # fmt: skip
     _removal(f"dataset_{dataset.name}", told, dataset.size_bytes, partial(_remove_dataset, dataset.name))
 
 

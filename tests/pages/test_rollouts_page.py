@@ -236,7 +236,7 @@ def test_a_data_set_is_removed_after_a_second_question_that_tells_what_goes(page
     page.button(key="dataset_words").click().run()
     asked = page.button(key="remove_now_dataset_sums")
     assert asked.label.startswith("Remove for good · ")
-    assert "2 samples go" in plain(page)
+    assert "The 2 samples of sums go" in plain(page)
     assert [one.name for one in list_datasets(cache.store())] == ["words", "sums"]
     asked.click().run()
     assert [one.name for one in list_datasets(cache.store())] == ["words"]
