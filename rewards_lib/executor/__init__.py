@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rewards_lib.executor.checking import check_once
-    from rewards_lib.executor.host import Executor
+    from rewards_lib.executor.executor import Executor
     from rewards_lib.executor.limits import Limits, limits_from
     from rewards_lib.executor.results import FunctionRun, FunctionSource, ItemRun
 
 __all__ = ["Executor", "FunctionRun", "FunctionSource", "ItemRun", "Limits", "check_once", "limits_from"]
 
 _HOMES = {
-    "Executor": "host", "FunctionRun": "results", "FunctionSource": "results", "ItemRun": "results",
+    "Executor": "executor", "FunctionRun": "results", "FunctionSource": "results", "ItemRun": "results",
     "Limits": "limits", "limits_from": "limits", "check_once": "checking",
 }  # fmt: skip
 
