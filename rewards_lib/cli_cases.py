@@ -1,21 +1,25 @@
-"""``test --cases``: regression cases of a file, or those that the console keeps, against a mix as it is now."""
+"""Regression cases on the command line: ``test --cases``, and the warning of ``publish`` about those that are kept."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rewards_lib.cli_options import limits_of
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
-from rewards_lib.errors import InputError
+from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.strict_json import read_text
 
 if TYPE_CHECKING:
+    from rewards_lib.contract import JsonObject
     from rewards_lib.mix import Mix
+    from rewards_lib.publishing import Published
     from rewards_lib.regression_cases import Case
     from rewards_lib.scoring import FunctionResolver
+    from rewards_lib.store import Store
 
     MixOf = Callable[[argparse.Namespace], tuple[Mix, FunctionResolver]]
 
@@ -40,6 +44,32 @@ def test_cases(options: argparse.Namespace, mix_of: MixOf) -> int:
         "run this before each publication" if is_good else f"see each case beside its reward on {CONSOLE_URL}/rollouts"
     )
     return 0 if is_good else 1
+
+
+def warn_of_kept_cases(store: Store, published: Published) -> JsonObject:
+    """Run the cases kept for a name under its version; return the counts and ``failing``, the cases that do not hold.
+
+    Those, or that the cases cannot be run, are a warning and keep nobody from publishing: who changes a reward on
+    purpose changes what a case should say, too.
+    """
+    from rewards_lib.executor import Executor
+    from rewards_lib.regression_cases import run_cases, stored_cases
+
+    version = published.version
+    told: JsonObject = {"held": 0, "failed": 0, "failing": [], "error": ""}
+    try:
+        cases = list(stored_cases(store, f"{version.kind}:{version.name}").values())
+        if not cases:
+            return told
+        with Executor() as executor:
+            result = run_cases(cases, published.mix, resolve=published.resolve, executor=executor)
+    except RewardConsoleError as error:
+        print(f"Warning: the regression cases could not be run. {error}", file=sys.stderr)
+        return told | {"error": str(error)}
+    if result["failed"]:
+        print(f'Warning: {result["error"]} It is published all the same; "cases" says why.', file=sys.stderr)
+    failing = [row for row in result["cases"] if not row["holds"]]
+    return told | {"held": result["held"], "failed": result["failed"], "failing": failing, "error": result["error"]}
 
 
 def _cases(named: str) -> tuple[list[Case], str]:

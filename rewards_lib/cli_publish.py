@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewards_lib.cli_cases import warn_of_kept_cases
 from rewards_lib.cli_options import Commands, add_allow_host, add_secret
 from rewards_lib.cli_output import CONSOLE_URL, print_next, print_result
 from rewards_lib.errors import InputError
@@ -36,7 +37,8 @@ def _add_publish(commands: Commands) -> None:
         "publish",
         help="make an immutable version that the service answers for",
         description="Keep a function or a mix, its functions included, under the next number of a name. What is "
-        "published already is not published again.",
+        "published already is not published again. Regression cases that the console keeps for the name are run, and "
+        "those that do not hold are a warning: the exit status stays 0.",
     )
     command.add_argument("--name", required=True, metavar="NAME", help="the address: /rewards/NAME")
     what = command.add_mutually_exclusive_group(required=True)
@@ -60,8 +62,9 @@ def _publish(options: argparse.Namespace) -> int:
             )
     store = Store()
     version = _published(store, options)
-    row = {"status": "success", **_version_row(version), "mix_version": open_version(version).mix_version}
-    print_result(row | {"repeated": version.repeated})
+    published = open_version(version)
+    row = {"status": "success", **_version_row(version), "mix_version": published.mix_version}
+    print_result(row | {"repeated": version.repeated, "cases": warn_of_kept_cases(store, published)})
     print_next(
         f"python -m rewards_lib serve, then POST to http://127.0.0.1:8601/rewards/{version.name}; "
         f"or python -m rewards_lib export --name {version.name} --target verl --out DIR"

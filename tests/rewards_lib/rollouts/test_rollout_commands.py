@@ -3,6 +3,8 @@
 import json
 import time
 
+import pytest
+
 from rewards_lib.cli import main
 from rewards_lib.cli_rollouts import _ProgressBar
 
@@ -27,6 +29,20 @@ def test_rewards_of_a_file_are_compared_with_what_its_rollouts_score(write, tmp_
     assert (found["unchanged"], found["changed"]) == (1, 1)
     assert [(row["line"], row["a"], row["b"]) for row in found["examples"]] == [(2, 1.0, 0.0)]
     assert main(["compare", str(path), str(out), "--examples", "0"]) == 2
+
+
+def test_advantages_that_trl_logged_come_out_again_with_the_weights_of_its_reward_functions(write, tmp_path, capsys):
+    logged = [1.0500, -0.6300, -1.0500, 0.6300]  # of 1.25, 0.25, 0 and 1: mean 0.625, std 0.595119
+    prompt, rewards = [{"role": "user", "content": "?"}], [(1.0, 0.5), (0.0, 0.5), (0.0, None), (1.0, 0.0)]
+    path = write([
+        {"step": 1, "prompt": prompt, "completion": [{"role": "assistant", "content": "x"}], "a": a, "b": b,
+         "advantage": advantage} for (a, b), advantage in zip(rewards, logged, strict=True)
+    ])  # fmt: skip
+    mix = tmp_path / "mix.json"
+    rules = [{"name": name, "preset": "contains", "weight": weight} for name, weight in (("a", 1), ("b", 0.5))]
+    mix.write_text(json.dumps({"name": "m", "rules": rules}))
+    assert main(["analyze", str(path), "--what-if", str(mix)]) == 0
+    assert json.loads(capsys.readouterr().out)["advantages"]["grpo_trl"] == pytest.approx(logged, abs=5e-4)
 
 
 def test_what_a_resumed_run_found_done_makes_no_rate(capsys, monkeypatch):
