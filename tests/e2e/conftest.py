@@ -1,7 +1,7 @@
 """Browser journeys: one console for the whole run, one fresh visitor a test, Debian's Chromium.
 
-The visitors of one file follow each other in one tab: its scripts are compiled once, which is most of what opening the
-console costs; nothing that a page can keep outlives its visitor.
+The visitors follow each other in one tab: its scripts are compiled once, which is most of what opening the console
+costs; nothing that a page can keep outlives its visitor. A browser that dies takes one test along and no more.
 
 ``CHROMIUM`` names the browser, else the usual names are looked for. Without one the journeys are skipped with that
 reason; with ``REQUIRE_BROWSER`` set, as in CI, a missing browser is a failure.
@@ -21,7 +21,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, Playwright, Request, expect, sync_playwright
 
 from rewards_lib.store import Store
 from rewards_lib.store.database import FILE_NAME
@@ -36,6 +36,7 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update",
 ]  # fmt: skip
 WINDOW = {"width": 1400, "height": 900}
+LEFT = "about:blank#left"  # where a tab stands that can be used again
 MODIFIER = "Meta" if sys.platform == "darwin" else "Control"
 
 expect.set_options(timeout=ACTION_MS)
@@ -47,6 +48,16 @@ def pytest_collection_modifyitems(items):
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.timeout(300))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """End the browser with the last journey: while it is open, no later test can start an event loop of its own."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or item.path.parent not in nextitem.path.parents:
+            chromium_process.close()
 
 
 class ConsoleProcess:
@@ -110,18 +121,64 @@ def own_server(tmp_path):
         running.stop()
 
 
-@pytest.fixture(scope="module")
+class ChromiumProcess:
+    """The browser of all journeys and its warm tab; what has died or was left in disorder begins anew."""
+
+    def __init__(self) -> None:
+        self.playwright: Playwright | None = None
+        self.browser: Browser | None = None
+        self.tab: Page | None = None
+
+    def open(self) -> Browser:
+        """The running browser; without one on this machine the test is skipped, or fails where one is required."""
+        if self.browser is None or not self.browser.is_connected():
+            names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
+            executable = next((found for name in names if name and (found := shutil.which(name))), None)
+            if executable is None:
+                reason = "no Chromium found; install Debian's chromium or set CHROMIUM to a browser's path"
+                pytest.fail(reason) if os.environ.get("REQUIRE_BROWSER") else pytest.skip(reason)
+            self.playwright = self.playwright or sync_playwright().start()
+            self.browser = self.playwright.chromium.launch(executable_path=executable, args=FLAGS)
+            self.tab = None
+        return self.browser
+
+    def open_tab(self) -> Page:
+        """The tab that the last visitor left, or a new one."""
+        browser = self.open()
+        if self.tab is None or self.tab.is_closed():
+            self.tab = new_page(browser)
+        return self.tab
+
+    def close_windows(self) -> None:
+        """Close all but the tab."""
+        if self.browser is not None and self.browser.is_connected():
+            for context in self.browser.contexts:
+                if self.tab is None or context is not self.tab.context:
+                    context.close()
+
+    def close_tab(self) -> None:
+        """Give up a tab and all that it keeps."""
+        if self.tab is not None and self.browser is not None and self.browser.is_connected():
+            self.tab.context.close()
+        self.tab = None
+
+    def close(self) -> None:
+        """End the browser; the next journey would start another."""
+        if self.browser is not None and self.browser.is_connected():
+            self.browser.close()
+        if self.playwright is not None:
+            self.playwright.stop()
+        self.playwright = self.browser = self.tab = None
+
+
+chromium_process = ChromiumProcess()
+
+
+@pytest.fixture
 def chromium():
-    """One browser process for each file, so that a browser that dies takes the rest of one file along and no more."""
-    names = [os.environ.get("CHROMIUM"), "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"]
-    executable = next((found for name in names if name and (found := shutil.which(name))), None)
-    if executable is None:
-        reason = "no Chromium found; install Debian's chromium or set CHROMIUM to a browser's path"
-        pytest.fail(reason) if os.environ.get("REQUIRE_BROWSER") else pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        yield browser
-        browser.close()
+    """The browser, for those who need a window of their own; it is closed after them, and works no longer."""
+    yield chromium_process.open()
+    chromium_process.close_windows()
 
 
 class Visitor:
@@ -152,7 +209,6 @@ class Visitor:
         page.unroute_all()
         page.goto(f"{self.server.url}/_stcore/health")
         page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
-        page.goto("about:blank")
         context.clear_cookies()
         for other in context.pages:
             if other is not page:
@@ -160,6 +216,7 @@ class Visitor:
         page.set_viewport_size(WINDOW)
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
         page.mouse.move(0, 0)
+        page.goto(LEFT)
 
     def open(self, path: str = "") -> Visitor:
         """Open an address, as from a bookmark."""
@@ -212,27 +269,36 @@ class Visitor:
                 assert time.monotonic() < deadline, f"no draft became {source!r}"
                 self.page.wait_for_timeout(50)
 
+    def sees_the_frame(self, title: str) -> None:
+        """Fail unless the page of this title is shown with the frame around it and nothing from another machine."""
+        expect(self.page.get_by_role("heading", name=title, level=1)).to_be_visible()
+        expect(self.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Training metrics")).to_be_visible()
+        assert self.foreign_requests == []
+
     def sees(self, text: str) -> None:
         """Fail unless the text is on the page."""
         expect(self.page.get_by_text(text).first).to_be_visible()
 
 
-def new_visitor(chromium: Browser, server: ConsoleProcess, **context) -> Visitor:
+def new_page(chromium: Browser) -> Page:
+    """An empty page in a browser profile of its own."""
+    page = chromium.new_context(viewport=WINDOW, locale="en-US", reduced_motion="reduce").new_page()
+    page.set_default_timeout(ACTION_MS)
+    return page
+
+
+def new_visitor(chromium: Browser, server: ConsoleProcess) -> Visitor:
     """A visitor with a browser profile of their own."""
-    options = {"viewport": WINDOW, "locale": "en-US", "reduced_motion": "reduce"} | context
-    page = chromium.new_context(**options).new_page()
-    page.set_default_timeout(ACTION_MS)
-    return Visitor(page, server)
+    return Visitor(new_page(chromium), server)
 
 
-@pytest.fixture(scope="module")
-def tab(chromium):
-    """The tab that the visitors of one file use one after the other."""
-    context = chromium.new_context(viewport=WINDOW, locale="en-US", reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(ACTION_MS)
+@pytest.fixture
+def tab():
+    """The tab that the visitors use one after the other; one that was not left in order is used no more."""
+    page = chromium_process.open_tab()
     yield page
-    context.close()
+    if page.is_closed() or page.url != LEFT:
+        chromium_process.close_tab()
 
 
 @pytest.fixture

@@ -105,8 +105,8 @@ def test_a_browser_that_cannot_load_the_bundle_gets_a_text_area(chromium, server
 
 
 def test_text_typed_while_the_server_was_away_is_kept(chromium, own_server):
-    someone = new_visitor(chromium, own_server)
-    someone.open("functions")
+    someone = new_visitor(chromium, own_server).open("functions")
+    someone.sees_the_frame("Functions")
     someone.write("reward.py", "# before")
     someone.keeps("# before")
     type_at_end(someone.page, "")  # before the server goes: a moment after, a dialog takes mouse and keyboard

@@ -108,6 +108,7 @@ def test_the_form_stays_open_while_it_is_filled_in_and_its_line_follows(visitor)
 @pytest.mark.slow
 def test_a_killed_console_comes_back_with_every_edit(chromium, own_server):
     visitor = new_visitor(chromium, own_server).open("compose")
+    visitor.sees_the_frame("Compose")
     weight(visitor, "format").fill("0.25")
     weight(visitor, "format").press("Enter")
     visitor.sees("0.25 × 1")
