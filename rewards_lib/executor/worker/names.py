@@ -73,8 +73,8 @@ PLAIN = frozenset(
 
 REFUSED_ATTRIBUTES = INSPECT_ATTRIBUTES | frozenset(
     ["mro", "gi_suspended", "tb_lasti", "f_lasti", "f_lineno", "get_stack", "print_stack", "subprocess_exec",
-     "subprocess_shell", "connect_read_pipe", "connect_write_pipe", "load_cert_chain", "keylog_filename",
-     "create_datagram_endpoint", "create_server", "create_unix_server", "create_unix_connection"]
+     "subprocess_shell", "connect_read_pipe", "connect_write_pipe", "load_cert_chain", "load_dh_params",
+     "keylog_filename", "create_datagram_endpoint", "create_server", "create_unix_server", "create_unix_connection"]
 )  # fmt: skip
 """Attributes of interpreter internals, and those that hand them out, start programs, listen, or open files."""
 
