@@ -20,7 +20,8 @@ from rewards_lib.strict_json import read_text
 
 if TYPE_CHECKING:
     from rewards_lib.contract import JsonObject
-    from rewards_lib.rollouts import RewardTable, RolloutFile
+    from rewards_lib.rollouts import RewardTable
+    from rewards_lib.rollouts.survey import Survey
     from rewards_lib.rollouts.tally import Tally
 
 _BAR_WIDTH = 24
@@ -153,6 +154,7 @@ def _add_analyze(commands: Commands) -> None:
 def _analyze(options: argparse.Namespace) -> int:
     from rewards_lib.mix import read_mix
     from rewards_lib.rollouts import analyze, open_rollouts, read_table, reweigh
+    from rewards_lib.rollouts.survey import survey
 
     file = open_rollouts(options.file, **_reading(options))
     table = read_table(file, by=options.by)
@@ -161,23 +163,24 @@ def _analyze(options: argparse.Namespace) -> int:
         wanted = {rule.name: rule.weight for rule in read_mix(read_text(options.what_if)).rules}
         table, weights = reweigh(table, wanted), {name: float(weight) for name, weight in wanted.items()}
     result = analyze(table, right=options.right_from, weights=weights)
-    print_result(result | {"advice": _advice(file, table, result)})
+    surveyed = survey(file)
+    result["notes"] += [str(note) for note in surveyed.notes()]
+    print_result(result | {"advice": _advice(surveyed, table, result)})
     _warn_of_journal(options.file)
     print_next(f"see the groups one by one on {CONSOLE_URL}/rollouts")
     return 0
 
 
-def _advice(file: RolloutFile, table: RewardTable, result: JsonObject) -> list[JsonObject]:
+def _advice(surveyed: Survey, table: RewardTable, result: JsonObject) -> list[JsonObject]:
     """What the figures speak for; the file does not tell which mix made them."""
     from rewards_lib.rollouts.advice import advise
     from rewards_lib.rollouts.group_statistics import group_table
     from rewards_lib.rollouts.readiness import judge_readiness
-    from rewards_lib.rollouts.survey import survey
 
     right = result["right_from"]
     groups = group_table(table, right=math.inf if right is None else right)
     readiness = judge_readiness(groups, unscored_share=result["unscored"] / result["rollouts"])
-    return [advice.to_json() for advice in advise(groups, readiness, survey(file), None)]
+    return [advice.to_json() for advice in advise(groups, readiness, surveyed, None)]
 
 
 def _add_compare(commands: Commands) -> None:

@@ -157,6 +157,8 @@ def _facts(source: RolloutSource, file: RolloutFile, found: Survey) -> None:
         warnings.append(_("{count} with a reward of the file's own", count=count(found.rewarded)))
     if warnings:
         st.caption(" · ".join(map(plain, warnings)))
+    for note in found.notes():
+        st.markdown(f":orange[:material/warning:] {plain(say(note))}")
     if found.bad_rows:
         _bad_rows(found)
 

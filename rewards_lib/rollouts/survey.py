@@ -5,12 +5,13 @@ Invariant: a count that stopped early says so; nothing is estimated.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from rewards_lib.contract import Completion
+from rewards_lib.contract import Completion, Sentence, sentence
 from rewards_lib.rollouts.reading import SNIFFED_ROWS, RolloutFile
 from rewards_lib.rollouts.rollout import BadRow, Rollout, told_cut
 from rewards_lib.rollouts.rows import read_rows
@@ -26,6 +27,8 @@ class Survey:
 
     rollouts: int = 0
     groups: int = 0
+    mixed_groups: int = 0
+    """Groups whose rollouts have different prompts."""
     bad_rows: int = 0
     first_bad_rows: list[BadRow] = field(default_factory=list)
     first_rollouts: list[Rollout] = field(default_factory=list)
@@ -45,11 +48,24 @@ class Survey:
     is_partial: bool = False
     """Whether the file goes on behind what was counted."""
 
+    def notes(self) -> list[Sentence]:
+        """What makes the figures of the file doubtful, whatever its rewards are."""
+        if not self.mixed_groups:
+            return []
+        return [
+            sentence(
+                "{count} of {groups} groups hold rollouts of different prompts: best of n and advantages compare them "
+                "all the same. Read it with another column as the group, or with none.",
+                count=self.mixed_groups, groups=self.groups,
+            )
+        ]  # fmt: skip
+
 
 def survey(file: RolloutFile, *, most: int = MOST_ROLLOUTS) -> Survey:
     """Count what the first ``most`` rollouts of a file hold. Raises InputError when the file cannot be read."""
     found = Survey()
-    groups: set[str] = set()
+    prompts: dict[str, int] = {}  # of each group its first, by its hash
+    mixed: set[str] = set()
     for entry in file:
         if isinstance(entry, BadRow):
             found.bad_rows += 1
@@ -59,9 +75,11 @@ def survey(file: RolloutFile, *, most: int = MOST_ROLLOUTS) -> Survey:
         if found.rollouts == most:
             found.is_partial = True
             break
-        groups.add(entry.group)
+        prompt = hash(json.dumps(entry.sample.get("messages")))
+        if prompts.setdefault(entry.group, prompt) != prompt:
+            mixed.add(entry.group)
         _count(found, entry)
-    found.groups = len(groups)
+    found.groups, found.mixed_groups = len(prompts), len(mixed)
     return found
 
 

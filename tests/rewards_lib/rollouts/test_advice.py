@@ -78,6 +78,14 @@ def test_what_judges_decides_how_far_the_policy_is_held():
     assert advice([4] * 40, mix=own)["kl_coefficient"].certainty == "open"
 
 
+def test_groups_that_mix_prompts_are_counted_and_told(write):
+    rows = [row("2", group=group, prompt=prompt) for group, prompt in ("ap", "aq", "bp", "bp", "aq")]
+    found = survey(open_rollouts(write(rows)))
+    assert (found.groups, found.mixed_groups) == (2, 1)
+    assert "1 of 2 groups hold rollouts of different prompts" in str(found.notes()[0])
+    assert survey(open_rollouts(write(rows[2:4]))).notes() == []
+
+
 def test_a_survey_counts_what_stands_in_the_file(write):
     rows = [
         row("2", completion_ids=[1, 2], finish_reason="length"), row("3", finish_reason="stop", answer=None),
