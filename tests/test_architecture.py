@@ -55,6 +55,7 @@ ROOMS: dict[str, set[str]] = {
         "mix",
         "scoring",
         "executor",
+        "publishing",
         "function_sources",
         "store",
     },
@@ -86,6 +87,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "interop": {"publishing", "scoring", "mix", "mix_result", "presets", "payloads", "executor", "store"},
     "cli_publish": {
+        "cli_cases",
         "cli_options",
         "cli_output",
         "serving",
