@@ -57,7 +57,8 @@ def spread_shares(figure: go.Figure, values: Floats) -> bool:
     """
     axis, zeros = figure.layout.yaxis2, bool((values <= 0).any())
     smallest = float(values[values > 0].min(initial=1.0))
-    powers = [10.0**power for power in range(math.floor(math.log10(smallest)), 0)][-MOST_TICKS:]
+    lowest = _near(values) if zeros else smallest
+    powers = [10.0**power for power in range(round(math.log10(lowest)), 0)][-MOST_TICKS:]
     ticks = sorted({*axis.tickvals, *powers} - ({0.0} if not zeros else set()))
     if zeros:
         height = _stretch(figure, values, "y2")

@@ -68,7 +68,8 @@ def judge_runs(exports: Sequence[Export], weights: Mapping[str, float] | None) -
     for label, run in runs_of(exports).items():
         at = json.dumps([files, [export.x for export in exports], label])
         try:
-            judged[label] = _judge(at, rules, run, book, weights)
+            with st.spinner(_("Judging the run ...")):
+                judged[label] = _judge(at, rules, run, book, weights)
         except RewardConsoleError as error:
             show_failure(error)
             judged[label] = _judge(at, "", run, rule_book(), weights)

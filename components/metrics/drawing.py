@@ -77,6 +77,7 @@ class Drawing:
         self.runs = runs
         self.alone = len(runs) == 1
         self.figure = theme.figure(HEIGHT, legend=True)
+        self.figure.update_yaxes(exponentformat="e")  # learning rates are read as 3e-6, never as 3µ
         self.told: list[tuple[str, Series]] = []
         """Names of curves with what they show within the range."""
         self.shown: dict[str, list[Series]] = {"y": [], "y2": []}

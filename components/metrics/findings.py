@@ -88,7 +88,7 @@ def _told(found: Sequence[MetricFinding]) -> str:
     if peak is None:
         return count
     step = step_text(peak.steps[0])
-    return f"{_('Go back to the checkpoint of step {step}, the best on test.', step=step)} {count}"
+    return f"{_('Go back to the checkpoint of step {step}: around it the tests were best.', step=step)} {count}"
 
 
 def _row(finding: MetricFinding, runs: Mapping[str, Run], charts: Sequence[Chart], *, key: str) -> None:

@@ -123,6 +123,14 @@ def test_a_million_points_leave_as_two_thousand_with_their_extremes():
     assert (chart.figure.data[0].y.max(), chart.figure.data[0].y.min()) == (9, -9)
 
 
+def test_a_range_of_steps_refines_the_down_sampling_up_to_every_point():
+    steps = np.arange(1, 1_000_001)
+    run = runs_of([read("step,reward\n1,1\n")])[""]
+    long = type(run)("", ("reward",), steps.astype(float), np.sin(steps)[None, :])
+    (chart,) = main_charts({"": long}, Look(step_range=(400_000, 401_000)))
+    assert list(chart.figure.data[0].x) == list(range(400_000, 401_001))
+
+
 def test_every_series_is_either_charted_or_offered():
     for exports in ([hacked()], [hacked(), read_export(EXAMPLES / "healthy.csv")]):
         runs = runs_of(exports)
