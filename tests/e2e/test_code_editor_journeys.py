@@ -124,8 +124,8 @@ def test_text_typed_while_the_server_was_away_is_kept(chromium, own_server):
     someone.page.context.close()
 
 
-def test_two_tabs_keep_both_texts_until_somebody_chooses(chromium, server):
-    first, second = new_visitor(chromium, server), new_visitor(chromium, server)
+def test_two_tabs_keep_both_texts_until_somebody_chooses(visitor, chromium, server):
+    first, second = visitor, new_visitor(chromium, server)
     first.open("functions").write("reward.py", "# common")
     first.keeps("# common")
     second.open("functions")
@@ -140,5 +140,4 @@ def test_two_tabs_keep_both_texts_until_somebody_chooses(chromium, server):
     second.settle()
     second.editor("reward.py").press(f"{MODIFIER}+z")
     expect(second.editor("reward.py")).to_have_text("# of the second")
-    first.page.context.close()
     second.page.context.close()

@@ -7,7 +7,7 @@ import signal
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import new_visitor
+from tests.e2e.conftest import Visitor
 
 
 def weight(visitor, rule):
@@ -106,13 +106,15 @@ def test_the_form_stays_open_while_it_is_filled_in_and_its_line_follows(visitor)
 
 
 @pytest.mark.slow
-def test_a_killed_console_comes_back_with_every_edit(chromium, own_server):
-    visitor = new_visitor(chromium, own_server).open("compose")
+def test_a_killed_console_comes_back_with_every_edit(tab, own_server):
+    visitor = Visitor(tab, own_server).open("compose")
     visitor.sees_the_frame("Compose")
     weight(visitor, "format").fill("0.25")
     weight(visitor, "format").press("Enter")
     visitor.sees("0.25 × 1")
     own_server.stop(signal.SIGKILL)
     own_server.start()
-    again = new_visitor(chromium, own_server).open("compose")
+    visitor.leave()  # what the browser kept is no help
+    again = Visitor(tab, own_server).open("compose")
     expect(weight(again, "format")).to_have_value("0.25")
+    again.leave()
