@@ -15,7 +15,7 @@ from components.metrics.charts import (
     optimiser_charts,
     series_chart,
 )
-from components.metrics.controls import close_all, look_chooser, series_picker
+from components.metrics.controls import close_all, look_chooser, picked, picks_of, series_picker
 from components.metrics.diagnosis import judge_runs, weights_of_mix
 from components.metrics.download import download_menu
 from components.metrics.facts import facts, how_it_was_read, mended, values_table
@@ -43,7 +43,7 @@ def actions() -> None:
         path_field()
     st.button(_("Close all"), icon=":material/close:", key="close_runs", on_click=close_all)
     if exports:
-        download_menu(exports, runs, judged, charts, look)
+        download_menu(exports, runs, judged, [*charts, *drawn], look)
 
 
 follow_link()
@@ -61,6 +61,9 @@ if exports:
     optimiser = optimiser_charts(runs, look)
     told = charts_of_findings(findings, [*known, *optimiser], runs, look)
     charts = [*known, *told, *optimiser]
+    offered = picks_of(exports, runs, drawn_names(charts))
+    picks = picked(offered, unasked=not charts)
+    drawn = [series_chart(runs, pick.members, pick.title, look, key=f"chart_series_{pick.title}") for pick in picks]
     if len(runs) == 1:
         mark_findings(findings, charts)
 with place:
@@ -91,8 +94,7 @@ elif exports:
         found = any(chart_of(finding, charts) in optimiser for finding in findings)
         with st.expander(_("Optimiser: loss, gradient norm, KL, entropy, learning rate"), expanded=found):
             draw(optimiser, runs, look)
-    picks = series_picker(exports, runs, drawn_names(charts))
-    drawn = [series_chart(runs, pick.members, pick.title, look, key=f"chart_series_{pick.title}") for pick in picks]
+    series_picker(exports, offered, others=bool(charts))
     draw(drawn, runs, look)
     values_table(runs, drawn_names([*charts, *drawn]), look)
     link_charts(*state.metric_focus.get(), key="chart_link")

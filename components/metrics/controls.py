@@ -181,12 +181,24 @@ class Pick:
     members: Mapping[str, str]
 
 
-def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Collection[str]) -> list[Pick]:
-    """Draw the filter and the list of all series that have no chart yet; return those to draw."""
-    picks = picks_of(exports, runs, drawn)
+def picked(picks: Mapping[str, Pick], *, unasked: bool) -> list[Pick]:
+    """The series that the picker, drawn further down, holds; at first those of the address, or ``unasked`` a few."""
+    key = _picker_key()
+    if not state.is_drawn(key):
+        named = address.named_options(PICKED, {title: title for title in picks})
+        state.put_widget(key, named[:MOST_PICKED] or (list(picks)[:FIRST_PICKED] if unasked else []))
+    return [picks[title] for title in state.widget(key) or () if title in picks]
+
+
+def _picker_key() -> str:
+    return "metric_picked_" + "_".join(file.digest for file in state.metric_files.get())
+
+
+def series_picker(exports: Sequence[Export], picks: Mapping[str, Pick], *, others: bool) -> None:
+    """Draw the filter and the list of all series that have no chart yet; ``others`` have one."""
     if not picks:
-        return []
-    title = _("Other series") if drawn else _("Series")
+        return
+    title = _("Other series") if others else _("Series")
     st.markdown(f"**{title}**  :small[:gray[{_('{count} in this export', count=len(picks))}]]")
     tree, left, right = st.columns([3, 3, 6], vertical_alignment="bottom", gap="small")
     branch = _branch_chooser(tree, picks)
@@ -203,10 +215,7 @@ def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Col
     except re.error as error:
         st.warning(_("{typed} is no regular expression: {why}.", typed=theme.plain(typed), why=str(error)))
         pattern = re.compile("")
-    key = "metric_picked_" + "_".join(file.digest for file in state.metric_files.get())
-    if not state.is_drawn(key):
-        named = address.named_options(PICKED, {title: title for title in picks})
-        state.put_widget(key, named[:MOST_PICKED] or ([] if drawn else list(picks)[:FIRST_PICKED]))
+    key = _picker_key()
     held = [title for title in state.widget(key) or () if title in picks]
     options = [t for t in picks if (t.startswith(branch) and pattern.search(t)) or t in held]
     chosen = right.multiselect(
@@ -221,7 +230,6 @@ def series_picker(exports: Sequence[Export], runs: Mapping[str, Run], drawn: Col
         persist_state="session",
     )
     address.keep_options(PICKED, chosen)
-    return [picks[title] for title in chosen]
 
 
 def _branch_chooser(place: DeltaGenerator, picks: Collection[str]) -> str:

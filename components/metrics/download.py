@@ -18,6 +18,7 @@ from components.i18n import _, language, say
 from components.metrics.charts import drawn_names
 from components.metrics.diagnosis import Judged
 from components.metrics.drawing import Chart, Look
+from components.metrics.findings import checks_not_made
 from rewards_lib.training_metrics import Export, Run, in_language, notes_of, wide_csv
 
 STYLE = """
@@ -67,7 +68,7 @@ def report_head(exports: Sequence[Export], judged: Mapping[str, Judged]) -> str:
             f"<br><small>{escape(finding.rule)} · {escape(finding.source)}</small></li>"
             for finding in one.findings
         )
-        undone = sum(check.state == "abstained" for check in one.diagnosis.checks)
+        undone = len(checks_not_made(one.diagnosis.checks))
         told = _("Checks passed: {passed}; could not be made: {undone}.", passed=passed, undone=undone)
         parts.append(f"<h2>{escape(label or _('Findings'))}</h2><ul>{rows}</ul><p class=small>{escape(told)}</p>")
     notes = "".join(f"<li>{escape(say(note))}</li>" for note in notes_of(exports))

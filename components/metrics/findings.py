@@ -170,7 +170,7 @@ def number_text(value: float) -> str:
 def _checks(checks: Sequence[Check], tools: Callable[[], None] | None, *, key: str) -> None:
     """How many checks passed, how many could not be made and why; the whole list behind a button."""
     passed = sum(check.state == "ok" for check in checks)
-    undone = [check for check in checks if check.state == "abstained" and not check.silenced_by]
+    undone = checks_not_made(checks)
     count = _("One check passed") if passed == 1 else _("{count} checks passed", count=passed)
     told = f":green[:material/check:] {count}"
     if undone:
@@ -186,6 +186,11 @@ def _checks(checks: Sequence[Check], tools: Callable[[], None] | None, *, key: s
                 {_("rule"): check.rule, _("state"): words[check.state], _("why"): say(check.why)} for check in checks
             ]
             st.dataframe(rows, hide_index=True, row_height=30, height=360, width=460, key=f"table_{key}")
+
+
+def checks_not_made(checks: Sequence[Check]) -> list[Check]:
+    """The checks that lacked something; one that another finding silenced is not among them."""
+    return [check for check in checks if check.state == "abstained" and not check.silenced_by]
 
 
 def missing_text(undone: Sequence[Check]) -> str:

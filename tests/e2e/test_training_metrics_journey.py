@@ -129,3 +129,15 @@ def test_a_followed_log_grows_on_the_page(visitor, tmp_path):
     with log.open("a") as file:
         file.write("step:3 - critic/score/mean:0.7\nstep:4 - critic/sc")
     visitor.sees("3 steps")
+
+
+def test_what_was_picked_is_part_of_what_is_taken_away(truncated, tmp_path):
+    series = "train/advantage/advantages"
+    truncated.page.goto(f"{truncated.page.url}&metric_series={series}")
+    truncated.settle()
+    truncated.press("Download")
+    for button, name in (("What is shown, as CSV", "shown.csv"), ("Report, one HTML file", "report.html")):
+        with truncated.page.expect_download() as download:
+            truncated.page.get_by_role("button", name=button).click()
+        download.value.save_as(tmp_path / name)
+        assert series in (tmp_path / name).read_text()

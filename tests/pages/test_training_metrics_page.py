@@ -10,10 +10,8 @@ PAGE = "pages/training_metrics.py"
 
 
 @pytest.fixture
-def page(tmp_path, monkeypatch) -> AppTest:
-    monkeypatch.setenv("REWARD_CONSOLE_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run().switch_page(PAGE).run()
+def page(open_page) -> AppTest:
+    return open_page("training_metrics")
 
 
 def drop(page: AppTest, *files: tuple[str, str]) -> AppTest:
@@ -97,6 +95,8 @@ def test_further_series_are_filtered_by_a_regular_expression_and_drawn(page):
     assert picker.options == ["train/metrics/judge_seconds", "train/advantage/advantages"]
     picker.select("train/advantage/advantages").run()
     assert "**train/advantage/advantages** " in shown(page)
+    (table,) = (frame.value for frame in page.dataframe if "series" in frame.value.columns)
+    assert "train/advantage/advantages" in set(table["series"])
 
 
 def test_a_broken_regular_expression_is_told_and_filters_nothing(page):
@@ -125,9 +125,8 @@ def blocks(page: AppTest) -> str:
 
 def test_findings_stand_before_the_curves_in_sentences_with_their_numbers(page):
     page.button(key="example_truncated").click().run()
-    assert "Something is wrong from step 83 Go back to the checkpoint of step 80: around it the tests were best. 3 findings" in (
-        blocks(page)
-    )
+    told = "Go back to the checkpoint of step 80: around it the tests were best. 3 findings"
+    assert f"Something is wrong from step 83 {told}" in blocks(page)
     text = shown(page)
     assert "Answers are cut: truncation **0.21" in text
     assert "limit **30" in text
@@ -252,3 +251,13 @@ def test_a_branch_of_the_names_narrows_what_can_be_picked(page):
     assert set(page.multiselect[0].options) == {"train/data/x · constant", "train/data/y · constant"} | {
         option for option in page.multiselect[0].options if option.split(" ")[0] in picked
     }
+
+
+def test_the_report_counts_the_checks_as_the_page_does():
+    from components.metrics.findings import checks_not_made
+    from rewards_lib.training_metrics import diagnose, read_export
+
+    data = (ROOT / "examples" / "training_metrics" / "truncated.csv").read_bytes()
+    checks = diagnose(read_export(data, "truncated.csv").runs[0]).checks
+    assert any(check.silenced_by for check in checks)
+    assert len(checks_not_made(checks)) == 8
