@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from components import state
 
@@ -39,7 +39,7 @@ def forget_options(*keys: str) -> None:
         st.query_params.pop(key, None)
 
 
-def shared_tabs(key: str, labels: Mapping[str, str]) -> dict[str, DeltaGenerator]:
+def shared_tabs(key: str, labels: Mapping[str, str]) -> dict[str, TabContainer]:
     """Draw tabs of which the address names the open one, but for the first; return them by option.
 
     The widget holds a label, so after a switch of languages it is the address that knows which tab is open.

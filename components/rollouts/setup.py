@@ -41,10 +41,10 @@ def setup() -> None:
     }
     if not state.is_drawn(VIEW):
         state.put_widget(VIEW, next(iter(address.named_options(VIEW, views)), "score"))
-    view: str = st.segmented_control(
+    view = st.segmented_control(
         _("View"), list(views), required=True, format_func=views.__getitem__, key=VIEW, label_visibility="collapsed"
     )
-    address.keep_options(VIEW, [view] if view != "score" else [])
+    address.keep_options(VIEW, [view] if view and view != "score" else [])
     if view == "cases":
         cases_tab(choose_scorer(key="all_cases"))
     elif view == "datasets":
