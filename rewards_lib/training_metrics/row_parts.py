@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     import pandas as pd
 
-PART_CELLS, LEAST_PART_ROWS = 250_000, 2500
+PART_CELLS, LEAST_PART_ROWS = 150_000, 2500
 """How much is read at once: parts of fewer rows cost time, of more cells memory."""
 LEAST_BYTES, MOST_PARTS, MOST_THREADS = 1 << 27, 32, 4
 """From this size on several parts are read at once, larger ones: beside so many numbers they take little memory."""
@@ -32,8 +32,6 @@ def read_parts(rows: BinaryIO, options: dict[str, Any]) -> Iterator[tuple[pd.Dat
     Text with quotation marks is read in one thread from there on: what looks like the end of a row may be in a cell.
     Raises what pandas raises, a ParserError also for a part whose first row is too long, which pandas would cut.
     """
-    import pandas as pd
-
     begin = end = rows.tell()
     size = rows.seek(0, io.SEEK_END) - begin
     rows.seek(begin)
@@ -44,10 +42,23 @@ def read_parts(rows: BinaryIO, options: dict[str, Any]) -> Iterator[tuple[pd.Dat
         if not _continues(rows, options):
             return
         rows.seek(end)
+    yield from _read_on(rows, options)
+
+
+def _read_on(rows: BinaryIO, options: dict[str, Any]) -> Iterator[tuple[pd.DataFrame, int]]:
+    """Yield parts in one thread, the next one read while the last is used."""
+    import pandas as pd
+
     chunk = max(LEAST_PART_ROWS, PART_CELLS // len(options["names"]))
-    with pd.read_csv(rows, chunksize=chunk, **options) as parts:
-        for part in parts:
-            yield part, rows.tell()
+    with pd.read_csv(rows, chunksize=chunk, **options) as parts, ThreadPoolExecutor(1, "rows") as thread:
+
+        def read() -> tuple[pd.DataFrame | None, int]:
+            return next(parts, None), rows.tell()
+
+        coming = thread.submit(read)
+        while (found := coming.result())[0] is not None:
+            coming = thread.submit(read)
+            yield found[0], found[1]
 
 
 def _read_pieces(rows: BinaryIO, begin: int, options: dict[str, Any]) -> Iterator[tuple[pd.DataFrame, int]]:
