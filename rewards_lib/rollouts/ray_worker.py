@@ -28,7 +28,7 @@ class _Scorer:
     """What runs in the actor's process."""
 
     def __init__(self, setup: JsonObject) -> None:
-        self._scorer = make_scorer(setup, Executor(batch_children=1))
+        self._scorer = make_scorer(setup, Executor(batch_children=1, standing=1))
 
     def score(self, chunk: list[list[Any]]) -> JsonObject:
         """Score packed rollouts."""

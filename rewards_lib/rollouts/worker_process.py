@@ -92,7 +92,8 @@ def main() -> None:
     busy.clear()
     if setup is None:
         return
-    with Executor(batch_children=1) as executor:  # its parent has one of these for each processor it wants used
+    # Its parent has one of these for each processor it wants used: none is idle to fork a child for each chunk.
+    with Executor(batch_children=1, standing=1) as executor:
         scorer = make_scorer(unpack_frame(setup), executor)
         while (chunk := messages.get()) is not None:
             answer = pack_frame(answer_chunk(scorer, unpack_frame(chunk)))
