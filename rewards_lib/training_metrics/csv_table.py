@@ -248,7 +248,8 @@ def _read_parts(rows: BinaryIO, columns: NumberColumns, options: dict[str, Any])
             columns.reserve(before + int(len(part) * share))
         if SPARE in part and any(str(cell).strip() for cell in part[SPARE].dropna()):
             raise _OverlongRowError
-        columns.add(part if len(columns.names) >= part.shape[1] - 1 else part[columns.names])
+        all_held = len(columns.names) >= part.shape[1] - 1  # the one more is SPARE
+        columns.add(part if all_held else part[columns.names])
 
 
 def _without_empty_columns(table: Table) -> Table:

@@ -36,7 +36,7 @@ def read_parts(rows: BinaryIO, options: dict[str, Any]) -> Iterator[tuple[pd.Dat
     size = rows.seek(0, io.SEEK_END) - begin
     rows.seek(begin)
     if size >= LEAST_BYTES:
-        for part, end in _read_pieces(rows, begin, options):
+        for part, end in _read_pieces(rows, size, options):
             yield part, end
         rows.seek(end)
         if not _continues(rows, options):
@@ -49,8 +49,7 @@ def _read_on(rows: BinaryIO, options: dict[str, Any]) -> Iterator[tuple[pd.DataF
     """Yield parts in one thread, the next one read while the last is used."""
     import pandas as pd
 
-    chunk = max(LEAST_PART_ROWS, PART_CELLS // len(options["names"]))
-    with pd.read_csv(rows, chunksize=chunk, **options) as parts, ThreadPoolExecutor(1, "rows") as thread:
+    with pd.read_csv(rows, chunksize=_part_rows(options), **options) as parts, ThreadPoolExecutor(1, "rows") as thread:
 
         def read() -> tuple[pd.DataFrame | None, int]:
             return next(parts, None), rows.tell()
@@ -61,12 +60,16 @@ def _read_on(rows: BinaryIO, options: dict[str, Any]) -> Iterator[tuple[pd.DataF
             yield found[0], found[1]
 
 
-def _read_pieces(rows: BinaryIO, begin: int, options: dict[str, Any]) -> Iterator[tuple[pd.DataFrame, int]]:
-    """Yield parts as long as the text has no quotation marks, several of them in progress."""
-    size, at_once = _piece_bytes(rows, len(options["names"])), min(os.cpu_count() or 1, MOST_THREADS)
+def _read_pieces(rows: BinaryIO, size: int, options: dict[str, Any]) -> Iterator[tuple[pd.DataFrame, int]]:
+    """Yield parts of the next ``size`` bytes as long as they have no quotation marks, several of them in progress.
+
+    How many bytes the fewest rows of a part take is reckoned from the first row.
+    """
+    begin, at_once = rows.tell(), min(os.cpu_count() or 1, MOST_THREADS)
+    piece_bytes = max(_part_rows(options) * len(rows.readline()), size // MOST_PARTS)
     with ThreadPoolExecutor(at_once, thread_name_prefix="rows") as threads:
         pending: deque[tuple[Future[pd.DataFrame], int]] = deque()
-        while piece := _plain_piece(rows, begin, size):
+        while piece := _plain_piece(rows, begin, piece_bytes):
             begin += len(piece)
             pending.append((threads.submit(_read_piece, piece, options), begin))
             if len(pending) > at_once:
@@ -77,13 +80,8 @@ def _read_pieces(rows: BinaryIO, begin: int, options: dict[str, Any]) -> Iterato
             yield future.result(), end
 
 
-def _piece_bytes(rows: BinaryIO, width: int) -> int:
-    """How long a part is, reckoned from the first row."""
-    begin = rows.tell()
-    row_bytes = len(rows.readline())
-    end = rows.seek(0, io.SEEK_END)
-    rows.seek(begin)
-    return max(max(LEAST_PART_ROWS, PART_CELLS // width) * row_bytes, (end - begin) // MOST_PARTS)
+def _part_rows(options: dict[str, Any]) -> int:
+    return max(LEAST_PART_ROWS, PART_CELLS // len(options["names"]))
 
 
 def _plain_piece(rows: BinaryIO, begin: int, size: int) -> bytes:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from executor_inputs import HEADER, Server, payload_of
+from worker_processes import note_bystanders
 
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import Executor, FunctionRun, FunctionSource, Limits
@@ -20,6 +22,19 @@ def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
     """An executor in the best tier of this machine."""
     with Executor(home=tmp_path_factory.mktemp("home")) as shared:
         yield shared
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Executor]:
+    """An executor whose processes a test may count and end."""
+    with Executor(home=tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def bystanders() -> None:
+    """Tell the processes of other tests from those that the test starts."""
+    note_bystanders()
 
 
 @pytest.fixture

@@ -12,26 +12,15 @@ from collections.abc import Sequence
 
 import pytest
 from executor_inputs import HEADER, payload_of
-from worker_processes import note_bystanders, wait_until, zygotes
+from worker_processes import wait_until, zygotes
 
-from rewards_lib.executor import Executor, FunctionSource
+from rewards_lib.executor import FunctionSource
 from rewards_lib.executor.worker.spare import SpareChild
 from rewards_lib.executor.worker.zygote import Zygote
 from rewards_lib.executor.zygotes import WorkerPlan, ZygoteProcess
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"), pytest.mark.usefixtures("bystanders")]
 SOURCE = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n    return RewardFunctionResult([1])\n")
-
-
-@pytest.fixture(autouse=True)
-def bystanders() -> None:
-    note_bystanders()
-
-
-@pytest.fixture
-def own(tmp_path):
-    with Executor(home=tmp_path) as executor:
-        yield executor
 
 
 HELD = """

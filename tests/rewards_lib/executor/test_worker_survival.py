@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 from executor_inputs import HEADER, payload_of
-from worker_processes import children, forked, note_bystanders, wait_until, zygotes
+from worker_processes import children, forked, wait_until, zygotes
 
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import Executor, FunctionSource, Limits
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"), pytest.mark.usefixtures("bystanders")]
 GOOD = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n    return RewardFunctionResult([1])\n")
 CRASH = FunctionSource(HEADER + "def reward_fn(context, sample, completions):\n    raise KeyError\n")
 FLOOD = FunctionSource("def reward_fn(context, sample, completions):\n    while True: print('x' * 100_000)\n")
@@ -28,17 +28,6 @@ SLOW = FunctionSource(
     HEADER + "import time\ndef reward_fn(context, sample, completions):\n    time.sleep(1)\n"
     "    return RewardFunctionResult([1])\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def bystanders() -> None:
-    note_bystanders()
-
-
-@pytest.fixture
-def own(tmp_path):
-    with Executor(home=tmp_path) as executor:
-        yield executor
 
 
 def score(executor: Executor, function: FunctionSource = GOOD, seconds: float = 5.0) -> float | None:
