@@ -107,14 +107,22 @@ def _bands(names: list[str]) -> tuple[list[Family], list[str]]:
 
 def _by_prefix(names: list[str], taken: set[str]) -> list[Family]:
     """The rest, one family for each prefix, alphabetically."""
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str | None, dict[str, str]] = {}
     for name in sorted(names):
         prefix, slash, last = name.rpartition("/")
-        found.setdefault((prefix or "/") if slash else _NO_PREFIX, {})[last] = name
-    return [
-        Family(f"{prefix} (rest)" if prefix in taken else prefix, "other", members)
-        for prefix, members in sorted(found.items())
-    ]
+        found.setdefault(prefix if slash else None, {})[last] = name
+    families = []
+    for place, members in sorted(found.items(), key=lambda item: (_prefix_name(item[0]), item[0] is not None)):
+        name = _prefix_name(place)
+        families.append(Family(f"{name} (rest)" if name in taken else name, "other", members))
+        taken = taken | {families[-1].name}
+    return families
+
+
+def _prefix_name(prefix: str | None) -> str:
+    if prefix is None:
+        return _NO_PREFIX
+    return prefix if prefix.strip("/") else f"{prefix}/"
 
 
 def _paired(families: list[Family]) -> tuple[Family, ...]:

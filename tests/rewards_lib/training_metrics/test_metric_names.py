@@ -84,5 +84,10 @@ def test_every_series_is_a_member_of_exactly_one_family(names):
     assert len({family.name for family in grouped}) == len(grouped)
 
 
+@pytest.mark.parametrize("names", [("/a", "//a"), ("a", "no prefix/a")])
+def test_prefixes_that_look_alike_stay_two_families(names):
+    assert [list(family.members.values()) for family in group_families(names)] == [[name] for name in names]
+
+
 def test_the_spread_of_a_function_is_no_function_of_its_own():
     assert canonical_name("rewards/reward_func/std") == "train/reward/functions/reward_func/std"
