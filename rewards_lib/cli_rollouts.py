@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ from rewards_lib.strict_json import read_text
 if TYPE_CHECKING:
     from rewards_lib.contract import JsonObject
     from rewards_lib.rollouts import RewardTable
+    from rewards_lib.rollouts.reading import RolloutFile
     from rewards_lib.rollouts.survey import Survey
     from rewards_lib.rollouts.tally import Tally
 
@@ -127,8 +129,20 @@ def _score(options: argparse.Namespace) -> int:
     print_result(row)
     if result.bad_rows:
         print(f"{result.bad_rows} rows are no rollouts; they are in {options.out}.bad.jsonl", file=sys.stderr)
-    print_next(f"python -m rewards_lib analyze {options.out}, or open it on {CONSOLE_URL}/rollouts")
+    print_next(f"{_next_command(result.file, options)}, or open it on {CONSOLE_URL}/rollouts")
     return 0 if row["status"] == "success" else 1
+
+
+def _next_command(file: RolloutFile, options: argparse.Namespace) -> str:
+    """Where the file came with rewards, what they and the new ones differ in; else what the new ones say."""
+    from rewards_lib.rollouts.reading import SNIFFED_ROWS
+    from rewards_lib.rollouts.survey import survey
+
+    if not survey(file, most=SNIFFED_ROWS).rewarded:
+        return shlex.join(["python", "-m", "rewards_lib", "analyze", str(options.out)])
+    reading = ["--format", options.format] if options.format else []
+    reading += [part for pair in options.column for part in ("--column", pair)]
+    return shlex.join(["python", "-m", "rewards_lib", "compare", str(options.rollouts), str(options.out), *reading])
 
 
 # --- analyze, compare ----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The commands over rollouts: what they refuse, and what their progress says."""
 
 import json
+import shlex
 import time
 
 import pytest
@@ -23,12 +24,22 @@ def test_rewards_of_a_file_are_compared_with_what_its_rollouts_score(write, tmp_
     named = ["prompt=q", "completion=a", "answer=truth", "reward=judged"]
     columns = [part for pair in named for part in ("--column", pair)]
     assert main(["score", "--mix", str(mix), "--rollouts", str(path), "--out", str(out), *columns]) == 0
-    capsys.readouterr()
-    assert main(["compare", str(path), str(out), *columns]) == 0
+    step = capsys.readouterr().err.splitlines()[-1]
+    command = step.removeprefix("Next: python -m rewards_lib ").partition(", or ")[0]
+    assert shlex.split(command) == ["compare", str(path), str(out), *columns]
+    assert main(shlex.split(command)) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["unchanged"], found["changed"]) == (1, 1)
     assert [(row["line"], row["a"], row["b"]) for row in found["examples"]] == [(2, 1.0, 0.0)]
     assert main(["compare", str(path), str(out), "--examples", "0"]) == 2
+
+
+def test_a_file_without_rewards_is_analyzed_after_it_was_scored(write, tmp_path, capsys):
+    path, mix, out = write([{"prompt": "6*7?", "completion": "42"}]), tmp_path / "mix.json", tmp_path / "out one.jsonl"
+    mix.write_text('{"name": "m", "rules": [{"name": "tags", "preset": "tag_count", "weight": 1}]}')
+    main(["score", "--mix", str(mix), "--rollouts", str(path), "--out", str(out)])
+    step = capsys.readouterr().err.splitlines()[-1]
+    assert step.startswith(f"Next: python -m rewards_lib analyze '{out}', or open it on ")
 
 
 def test_advantages_that_trl_logged_come_out_again_with_the_weights_of_its_reward_functions(write, tmp_path, capsys):
