@@ -111,7 +111,10 @@ class CodeJudge:
     def run_code(
         self, request: CodeRun, *, cancellation: Cancellation | None = None
     ) -> tuple[Execution | None, Execution | None, dict[str, bytes]]:
-        """Run a program once: how compiling went, how running went (None when it was not run), and its files."""
+        """Run a program once: how compiling went, how running went (None when it was not run), and its files.
+
+        Raises what ``judge`` does for a missing language, an overloaded machine and a toolchain that is broken.
+        """
         with self._admission() as caller:
             toolchain = toolchains.need_toolchain(request.language)
             program, compilation, _cached = self.make_ready(
@@ -141,6 +144,8 @@ class CodeJudge:
             elif broken and report.ended_by:
                 execution = replace(execution, code=report.code, stderr=f"{execution.stderr}{broken[1]}\n")
             files = {name: anonymous_files.read_head(fd) for name, fd in report.fetched.items()}
+        if not broken and execution.code != 0:
+            self.prove(program.toolchain, caller, cancellation)
         return execution, files
 
     def is_valid_python(self, source: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rewards_lib.code_judge import CodeJudge, Submission, Verdict, find_language, toolchains
+from rewards_lib.code_judge import CodeJudge, CodeRun, Submission, Verdict, find_language, toolchains
 from rewards_lib.code_judge.canary import Canary
 from rewards_lib.code_judge.workers import WorkerPlan, _mounts
 from rewards_lib.errors import BusyError, DependencyError
@@ -44,6 +44,16 @@ def test_an_interpreter_that_runs_nothing_is_no_runtime_error_of_the_program(fre
     monkeypatch.setattr(toolchains, "find_toolchain", lambda _language: broken)
     with pytest.raises(DependencyError, match="The toolchain of Bash fails even on a program that is right"):
         fresh.judge(Submission("echo 42", bash, TESTS, is_program=True))
+    with pytest.raises(DependencyError, match="The toolchain of Bash fails even on a program that is right"):
+        fresh.run_code(CodeRun("echo 42", bash))
+
+
+def test_a_program_that_fails_where_its_language_is_well_failed_itself(fresh):
+    bash = find_language("bash")
+    if toolchains.find_toolchain(bash) is None:
+        pytest.skip("bash is not installed")
+    _compilation, execution, _files = fresh.run_code(CodeRun("echo so far; exit 3", bash))
+    assert (execution.code, execution.stdout) == (3, "so far\n")
 
 
 def test_a_compiler_that_is_well_lets_a_compile_error_stand(fresh):
