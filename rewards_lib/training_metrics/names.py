@@ -9,7 +9,7 @@ Sources: verl 0.9, TRL 1.10, OpenRLHF 0.11, slime, AReaL, ROLL, NeMo-RL, prime-r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -35,10 +35,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     # one reward function
     (
         "reward/functions/{f}/rewards(mean)",
-        "reward/functions/{f}/rewards(mean) | gdpo/{f}/mean | rewards/{f}/mean | rewards/{f}",
+        "reward/functions/{f}/rewards(mean) | reward/functions/{f}/rewards_mean_ | gdpo/{f}/mean | rewards/{f}/mean"
+        " | rewards/{f}",
     ),
-    ("reward/functions/{f}/rewards(bon)", "reward/functions/{f}/rewards(bon)"),
-    ("reward/functions/{f}/rewards(won)", "reward/functions/{f}/rewards(won)"),
+    ("reward/functions/{f}/rewards(bon)", "reward/functions/{f}/rewards(bon) | reward/functions/{f}/rewards_bon_"),
+    ("reward/functions/{f}/rewards(won)", "reward/functions/{f}/rewards(won) | reward/functions/{f}/rewards_won_"),
     ("reward/functions/{f}/std", "rewards/{f}/std"),
     ("reward/std", "reward_std | rollout/reward_std"),
     # over the batch: not best and worst of n
@@ -58,17 +59,30 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "generation/response_length.mean",
         "generation/response_length.mean | response_length/mean"
         " | completions/mean_length | completion_length | response_length | rollout/response_len/mean | seq_len/avg"
-        " | mean_gen_tokens_per_sample | seq_len/all/mean",
+        " | mean_gen_tokens_per_sample | seq_len/all/mean | response_length_non_aborted/mean"
+        " | completions/mean_terminated_length",
     ),
-    ("generation/response_length.max", "generation/response_length.max | response_length/max | completions/max_length"),
-    ("generation/response_length.min", "generation/response_length.min | response_length/min | completions/min_length"),
+    (
+        "generation/response_length.max",
+        "generation/response_length.max | response_length/max | completions/max_length"
+        " | response_length_non_aborted/max | completions/max_terminated_length",
+    ),
+    (
+        "generation/response_length.min",
+        "generation/response_length.min | response_length/min | completions/min_length"
+        " | response_length_non_aborted/min | completions/min_terminated_length",
+    ),
     (
         "generation/response_length.clipfrac",
         "generation/response_length.clipfrac | response_length/clip_ratio"
         " | completions/clipped_ratio | rollout/truncated_rate | rollout/truncated_ratio | no_eos_ratios/avg"
-        " | truncation_rate | is_truncated/all/mean",
+        " | actor/max_len_mask_ratio | truncation_rate | is_truncated/all/mean",
     ),
-    ("generation/aborted", "response/aborted_ratio | empty_rollouts | errored_rollouts"),
+    (
+        "generation/aborted",
+        "response/aborted_ratio | errored_rollouts | empty_rollouts | errored_rollouts/all | empty_rollouts/all"
+        " | errored_rollouts/all/mean | empty_rollouts/all/mean",
+    ),
     # trainer against rollout engine
     (
         "rollout/is_mean",
@@ -94,7 +108,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "actor/pg_clipfrac",
         "actor/pg_clipfrac | clip_ratio/region_mean | ppo_clip_ratio | pg_clipfrac | clip_ratio/avg"
-        " | actor/ppo_ratio_clipfrac",
+        " | actor/ppo_ratio_clipfrac | clip_ratio",
     ),
     ("actor/pg_clipfrac_high", "actor/pg_clipfrac_high | clip_ratio/high_mean | actor/ppo_ratio_high_clipfrac"),
     ("actor/pg_clipfrac_low", "actor/pg_clipfrac_low | clip_ratio/low_mean | actor/ppo_ratio_low_clipfrac"),
@@ -112,25 +126,34 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ("critic/vf_explained_var", "critic/vf_explained_var"),
     ("critic/grad_norm", "critic/grad_norm"),
     ("critic/lr", "critic/lr"),
-    ("advantage/advantages", "advantage/advantages | critic/advantages/mean | rollout/advantages"),
+    (
+        "advantage/advantages",
+        "advantage/advantages | critic/advantages/mean | rollout/advantages | rollout/advantages/mean",
+    ),
     ("advantage/returns", "advantage/returns | critic/returns/mean | return"),
 )
 
 _TEST_ONLY: tuple[tuple[str, str], ...] = (
-    (r"val-core/[^/]+/(?:acc|reward)/mean@\d+", "reward/final_rewards"),
-    (r"val-core/[^/]+/(?P<f>[^/]+)/best@\d+/mean", "reward/functions/{f}/rewards(bon)"),
-    (r"val-(?:core|aux)/[^/]+/(?P<f>[^/]+)/worst@\d+/mean", "reward/functions/{f}/rewards(won)"),
-    (r"val-aux/[^/]+/(?P<f>[^/]+)/mean@\d+", "reward/functions/{f}/rewards(mean)"),
-    (r"val-aux/[^/]+/(?P<f>[^/]+)/best@\d+/mean", "reward/functions/{f}/rewards(bon)"),
-    (r"eval_.+_pass1", "reward/final_rewards"),
-    (r"eval/[^/]+/avg@\d+", "reward/final_rewards"),
+    # the name of a dataset may hold slashes (openai/gsm8k)
+    (r"val-core/.+/(?:acc|reward)/mean@\d+", "reward/final_rewards"),
+    (r"val/test_score/.+", "reward/final_rewards"),
+    (r"val-(?:core|aux)/.+/(?P<f>[^/]+)/best@\d+/mean", "reward/functions/{f}/rewards(bon)"),
+    (r"val-(?:core|aux)/.+/(?P<f>[^/]+)/worst@\d+/mean", "reward/functions/{f}/rewards(won)"),
+    (r"val-aux/.+/(?P<f>[^/]+)/mean@\d+", "reward/functions/{f}/rewards(mean)"),
+    (r"(?:eval/)?eval_.+_pass1", "reward/final_rewards"),
+    (r"(?:eval/)?eval_(?P<f>.+)_pass\d+", "reward/functions/{f}/rewards(bon)"),
+    (r"eval/.+/avg@\d+", "reward/final_rewards"),
 )
 
 
 def _pattern(spelling: str) -> str:
-    """A spelling as a regular expression; ``/`` and ``.`` stand for each other, since exports differ in them."""
+    """A spelling as a regular expression; ``/``, ``.`` and ``_`` stand for each other, since exports differ in them.
+
+    A free part directly behind ``rewards/`` has nothing else to be known by: there ``_`` is part of a word.
+    """
+    between = "[/.]" if spelling.startswith(("rewards/", "gdpo/")) else "[/._]"
     parts = spelling.strip().split("{f}")
-    return "(?P<f>.+)".join(re.sub(r"/|\\\.", "[/.]", re.escape(part)) for part in parts)
+    return "(?P<f>.+)".join(re.sub(r"/|\\\.", between, re.escape(part)) for part in parts)
 
 
 _SPELLINGS = tuple(
@@ -139,6 +162,10 @@ _SPELLINGS = tuple(
     for rank, spelling in enumerate(dict.fromkeys([*spellings.split(" | "), tail]))
 )
 _TESTS = tuple((re.compile(pattern), tail) for pattern, tail in _TEST_ONLY)
+_REDUCTION = re.compile(r"@(?:mean|sum)$")
+"""How ROLL has put the values of its workers together, which it says in the name."""
+_AT_OF_MLFLOW = re.compile(r"_at_(?=\d)")
+"""What verl writes for ``@`` where MLflow keeps the metrics."""
 _NO_FUNCTIONS = frozenset({"mean", "std", "max", "min", "margins", "chosen", "rejected", "accuracies"})
 """Last parts after ``rewards/`` that are statistics or DPO metrics, not names of reward functions."""
 
@@ -169,14 +196,26 @@ def canonical_names(names: Iterable[str]) -> dict[str, str]:
     Where two originals mean the same (verl logs the reward before and after KL) the one earlier in the table wins.
     """
     chosen: dict[str, tuple[int, str]] = {}
-    for name in names:
-        if (found := _look_up(name)) and (found[0] not in chosen or found[1] < chosen[found[0]][0]):
+    together = list(dict.fromkeys(names))
+    among = set(together)
+    for name in together:
+        found = _look_up(name) or (_TEST_OF_SLIME if _is_test_of_slime(name, among) else None)
+        if found and (found[0] not in chosen or found[1] < chosen[found[0]][0]):
             chosen[found[0]] = found[1], name
     return {canonical: name for canonical, (_, name) in chosen.items()}
 
 
+_TEST_OF_SLIME = ("test/reward/final_rewards", len(_TABLE))
+
+
+def _is_test_of_slime(name: str, among: Collection[str]) -> bool:
+    """Whether a name is slime's ``eval/{dataset}``: only the truncation that is logged beside it tells."""
+    return name.startswith("eval/") and f"{name}-truncated_ratio" in among
+
+
 @lru_cache(maxsize=20_000)  # a page asks for hundreds of names again and again
 def _look_up(name: str) -> tuple[str, int] | None:
+    name = _REDUCTION.sub("", _AT_OF_MLFLOW.sub("@", name))
     for pattern, tail in _TESTS:
         if found := pattern.fullmatch(name):
             return f"test/{tail.format_map(found.groupdict())}", 0

@@ -30,6 +30,18 @@ F = "reward/functions/acc/rewards"
         ("critic/score/max", "train/reward/batch_max"),
         ("train/loss", "train/actor/loss"), ("eval/gsm8k/avg@4", "test/reward/final_rewards"),
         ("train/actor/vf_clipfrac_high", "train/actor/vf_clipfrac_high"),
+        ("val-core/openai/gsm8k/acc/mean@1", "test/reward/final_rewards"),
+        ("val/test_score/openai/gsm8k", "test/reward/final_rewards"),
+        ("val-core/openai/gsm8k/acc/best_at_8/mean", f"test/{F}(bon)"),
+        ("train/reward/functions/acc/rewards_bon_", f"train/{F}(bon)"),
+        ("eval_gsm8k_pass8", "test/reward/functions/gsm8k/rewards(bon)"),
+        ("eval/eval_gsm8k_pass1", "test/reward/final_rewards"),
+        ("actor/pg_loss@sum", "train/actor/pg_loss"), ("critic/ratio_max@max", None),
+        ("actor/max_len_mask_ratio", "train/generation/response_length.clipfrac"),
+        ("completions/mean_terminated_length", "train/generation/response_length.mean"),
+        ("actor_pg_clipfrac", "train/actor/pg_clipfrac"), ("rewards_total", None),
+        ("clip_ratio", "train/actor/pg_clipfrac"), ("errored_rollouts/all/mean", "train/generation/aborted"),
+        ("val-core/gsm8k/acc/maj@8/mean", None), ("eval/runtime", None),
         ("rewards/margins", None), ("timing_s/step", None), ("train/metrics/sandbox_cost(max)", None),
     ],
 )  # fmt: skip
@@ -40,6 +52,16 @@ def test_names_of_trainers_map_to_one_canonical_name(name, canonical):
 def test_of_two_names_for_one_thing_the_better_speaks_for_it():
     chosen = canonical_names(["critic/score/mean", "critic/rewards/mean"])
     assert chosen == {"train/reward/final_rewards": "critic/rewards/mean"}
+
+
+def test_a_length_over_all_answers_speaks_before_one_over_those_that_ended():
+    chosen = canonical_names(["completions/mean_terminated_length", "completions/mean_length"])
+    assert chosen == {"train/generation/response_length.mean": "completions/mean_length"}
+
+
+def test_a_data_set_of_slime_is_known_by_the_truncation_beside_it():
+    chosen = canonical_names(["eval/aime-truncated_ratio", "eval/perplexity", "eval/aime"])
+    assert chosen == {"test/reward/final_rewards": "eval/aime"}
 
 
 def test_a_prefix_says_the_split():
