@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ from components import cache
 from components.i18n import _
 from components.kept_cases import verdicts
 from components.result_table import tail
+from components.rollouts.removal import removal
 from components.rollouts.scorers import Scorer
 from components.shell import show_failure
 from components.theme import count, number, plain
@@ -72,7 +74,7 @@ def _told(found: JsonObject, scorer: Scorer) -> None:
 def _table(cases: dict[str, Case], found: JsonObject) -> None:
     rows = [_row(case, row) for case, row in zip(cases.values(), found["cases"], strict=True)]
     state = st.dataframe(
-        pd.DataFrame(rows), hide_index=True, row_height=32, key="case_table", alt=_("Regression cases"),
+        pd.DataFrame(rows), hide_index=True, row_height=32, key=f"case_table_{len(rows)}", alt=_("Regression cases"),
         on_select="rerun", selection_mode="multi-row",
         column_config={
             "verdict": st.column_config.MultiselectColumn(
@@ -85,10 +87,10 @@ def _table(cases: dict[str, Case], found: JsonObject) -> None:
             "completion": st.column_config.TextColumn(_("completion"), width=320),
         },
     )  # fmt: skip
-    chosen = [list(cases)[row] for row in state.selection.rows]
-    st.button(
-        _("Remove {count} chosen", count=count(len(chosen))), disabled=not chosen, icon=":material/delete:",
-        key="remove_cases", on_click=_remove, args=(chosen,),
+    chosen = [list(cases)[row] for row in state.selection.rows if row < len(cases)]
+    removal(
+        "cases", _("What a completion must earn is then no longer checked. This cannot be undone."),
+        partial(_remove, chosen), label=_("Remove {count} chosen", count=count(len(chosen))), is_disabled=not chosen,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -14,6 +14,7 @@ import streamlit as st
 
 from components import cache, drafts, state
 from components.i18n import _
+from components.rollouts.removal import removal
 from components.shell import show_failure
 from components.theme import count, plain, size
 from rewards_lib.data_directory import data_directory
@@ -142,7 +143,8 @@ def remove_stored(chosen: Sequence[Stored]) -> None:
 def job_removal(job: Job) -> None:
     """Draw the way to remove a result."""
     told = _("Results go with the attacks on them. This cannot be undone.")
-    _removal(job.id, told, cache.job_runner().size_bytes(job.id), partial(_remove_job, job.id))
+    taken = size(cache.job_runner().size_bytes(job.id))
+    removal(job.id, told, partial(_remove_job, job.id), size=taken)
 
 
 def dataset_removal(dataset: StoredDataset) -> None:
@@ -151,17 +153,8 @@ def dataset_removal(dataset: StoredDataset) -> None:
         "The {count} samples of {name} go, here and wherever samples are picked. This cannot be undone.",
         count=count(dataset.rows), name=plain(dataset.name),
     )  # fmt: skip
-    _removal(f"dataset_{dataset.name}", told, dataset.size_bytes, partial(_remove_dataset, dataset.name))
-
-
-def _removal(what: str, told: str, size_bytes: int, remove: Callable[[], None]) -> None:
-    """A second question behind the first press, which tells what goes."""
-    with st.popover(_("Remove"), type="tertiary", icon=":material/delete:", key=f"remove_{what}"):
-        st.caption(told)
-        st.button(
-            _("Remove for good · {size}", size=size(size_bytes)), type="primary", key=f"remove_now_{what}",
-            on_click=remove,
-        )  # fmt: skip
+    remove = partial(_remove_dataset, dataset.name)
+    removal(f"dataset_{dataset.name}", told, remove, size=size(dataset.size_bytes))
 
 
 def _remove_dataset(name: str) -> None:

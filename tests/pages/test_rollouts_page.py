@@ -51,6 +51,10 @@ def tab(page, name):
     return page.run()
 
 
+def popovers(page):
+    return [element.proto.popover for element in page.get("popover")]
+
+
 def drop(page, name, rows):
     data = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows).encode()
     return page.get("file_uploader")[0].set_value([(name, data, "application/jsonl")]).run()
@@ -114,6 +118,25 @@ def test_a_marked_reward_becomes_a_case_that_is_run_on_each_change(page):
     assert "1 of 1 cases do not hold" in plain(page) + "".join(error.value for error in page.error)
     save_case(cache.store(), replace(case, expected=(Expected(is_any=True),)))
     assert "All 1 cases hold" in plain(page.run())
+
+
+def test_chosen_cases_are_removed_after_a_second_question_that_tells_what_goes(page):
+    page = tab(scored(page), "Completions")
+    page.button(key="case_keep_0").click().run()
+    [case] = stored_cases(cache.store(), "mix:loose").values()
+    others = tuple(replace(one, raw="another") for one in case.payload.completions)
+    save_case(cache.store(), replace(case, payload=replace(case.payload, completions=others)))
+    page = tab(page, "Cases")
+    page.selectbox(key="cases_scorer").set_value("mix:loose").run()
+    assert [one.disabled for one in popovers(page) if one.label == "Remove 0 chosen"] == [True]
+    page.session_state["case_table_2"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    page.run()
+    assert [one.disabled for one in popovers(page) if one.label == "Remove 1 chosen"] == [False]
+    assert "What a completion must earn is then no longer checked." in plain(page)
+    assert len(stored_cases(cache.store(), "mix:loose")) == 2
+    page.button(key="remove_now_cases").click().run()
+    assert len(stored_cases(cache.store(), "mix:loose")) == 1
+    assert [one.disabled for one in popovers(page) if one.label == "Remove 0 chosen"] == [True]
 
 
 def test_what_an_unscored_completion_should_earn_is_asked_not_guessed(page):
