@@ -27,6 +27,8 @@ from rewards_lib.training_metrics.steps import (
     conflicts,
     find_restarts,
     is_clock,
+    names_runs,
+    runs_by_number,
     speaks_of_steps,
     steps_of,
     with_texts_read,
@@ -160,8 +162,9 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
     numbers = with_texts_read(reading.numbers)
     if not numbers.values.size:
         raise StepColumnError(reading.columns, (), name)
+    chosen = x is not None
     x = _checked_x(x, numbers, name) if x else (reading.x or choose_x(numbers, reading.columns, name))
-    steps = steps_of(numbers, x)
+    steps, carried = steps_of(numbers, x)
     rows = np.flatnonzero(np.isfinite(steps))
     if not len(rows):
         raise InputError("No row has a finite step in {x}.", x=x, where=name, remedy="Choose another column.")
@@ -176,7 +179,7 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
     metrics = numbers.values[places[0] : places[-1] + 1] if block else numbers.values[places]
     runs = tuple(
         _run(label, titles, steps, metrics, part, numbers)
-        for label, part in _rows_of_runs(reading.labels, numbers.texts, steps, metrics, rows).items()
+        for label, part in _rows_of_runs(reading.labels, _run_texts(numbers), steps, metrics, rows).items()
     )
     if reading.last_values_only:
         runs = tuple(replace(run, last_values_only=True) for run in runs)
@@ -194,7 +197,8 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
         (
             *reading.notes,
             *_column_notes(numbers, [name for name in reading.numbers.texts if name not in numbers.texts]),
-            *_step_notes(x, steps, runs),
+            *_step_notes(x, steps, carried, runs),
+            *_chosen_notes(x, chosen),
             *_infinite_notes(runs if infinite else ()),
         ),
         numbers.blank,
@@ -268,11 +272,19 @@ def _rows_of_runs(
     if labels is not None:
         return _rows_by_text(labels, rows) or {"": rows}
     if texts and _clash(steps, metrics, rows):
-        for cells in texts.values():
+        for name, cells in texts.items():
             parts = _rows_by_text(cells, rows)
-            if 1 < len(parts) <= _MOST_RUNS and not any(_clash(steps, metrics, part) for part in parts.values()):
+            # a text that differs in every row names rows
+            few = 2 * len(parts) <= len(rows) or names_runs(name)
+            if few and 1 < len(parts) <= _MOST_RUNS and not any(_clash(steps, metrics, p) for p in parts.values()):
                 return parts
     return {"": rows}
+
+
+def _run_texts(numbers: Numbers) -> dict[str, list[str]]:
+    """Columns that may tell runs apart, those whose names say so first."""
+    texts = {**runs_by_number(numbers), **numbers.texts}
+    return {name: texts[name] for name in sorted(texts, key=names_runs, reverse=True)}
 
 
 def _clash(steps: Floats, metrics: Floats, rows: Rows) -> bool:
@@ -310,13 +322,23 @@ def _column_notes(numbers: Numbers, read: Sequence[str]) -> list[Sentence]:
     return notes
 
 
-def _step_notes(x: str, file_order: Floats, runs: Sequence[Run]) -> list[Sentence]:
+def _chosen_notes(x: str, chosen: bool) -> list[Sentence]:
+    """What is told where rows are counted although nobody asked for it."""
+    if x != ROW_NUMBER or chosen:
+        return []
+    return [sentence("Most epochs have several rows, so the rows are counted in place of epoch.")]
+
+
+def _step_notes(x: str, file_order: Floats, carried: int, runs: Sequence[Run]) -> list[Sentence]:
     import numpy as np
 
     notes = []
     finite = file_order[np.isfinite(file_order)]
     if lost := len(file_order) - len(finite):
         notes.append(sentence("Rows without a step in {x}: {count}; they were left out.", count=lost, x=x))
+    if carried:
+        told = "Rows without a step in {x}: {count}; they stand at the step that was logged before them."
+        notes.append(sentence(told, count=carried, x=x))
     if len(runs) > 1:
         notes.append(sentence("Runs in this file: {labels}.", labels=name_list([run.label for run in runs])))
     for run in runs:

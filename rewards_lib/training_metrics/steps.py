@@ -53,7 +53,11 @@ _COUNTED = re.compile(r"\D*(\d+)(?:\s*/\s*\d+)?(?:[^\dkM]\D*)?|(\d+(?:\.\d+)?)(k
 """A step as some loggers write it: ``step 12``, ``12/500``, ``1.5k``."""
 _MANY = {"k": 1e3, "M": 1e6}
 _DURATIONS = re.compile(r"(?:timing|time|perf|timing_s)/", re.IGNORECASE)
+_COUNTED_IN_TIME = ("total_timesteps", "time_elapsed", "iterations")
+"""What Stable-Baselines3 counts under ``time/``."""
 _STEP_SHARE = 0.9
+_SPLITS = ("train", "test", "eval", "val", "validation", "rollout")
+_RUN_WORD = re.compile(r"(?:.*[/._])?(?:run|seed|trial|experiment)(?:_?(?:id|name|uuid|number|index))?", re.IGNORECASE)
 _MOST_RESTARTS = 20
 
 
@@ -137,8 +141,8 @@ def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     """The column that counts the steps: a known name first, else a column of whole numbers that mostly rises.
 
     Among unknown names one that speaks of steps comes first; without any, a clock that rises. A column whose name is
-    that of a metric is never taken, however it rises. Raises StepColumnError
-    when there is none.
+    that of a metric is never taken, however it rises. Where epochs alone are counted and each has several rows (TRL
+    prints rounded ones), the rows are. Raises StepColumnError when there is none.
     """
     known = next((name for name in STEP_NAMES if name in numbers.names), None)
     if known not in (None, "epoch"):
@@ -146,12 +150,25 @@ def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     rising = [name for name, values in zip(numbers.names, numbers.values, strict=True) if _counts_up(values)]
     named = next((name for name in rising if _STEP_WORD.fullmatch(name)), None)
     if known is not None:  # an epoch has many rows where batches are logged too
-        return named or known
+        return named or (ROW_NUMBER if _has_many_rows(known, numbers) else known)
     plain = next((n for n in rising if not _CLOCK_WORD.fullmatch(n) and canonical_name(n) is None), None)
     found = named or plain or clock_of(numbers)
     if found is None:
         raise StepColumnError(columns, numbers.names, where)
     return found
+
+
+def _has_many_rows(epoch: str, numbers: Numbers) -> bool:
+    """Whether most epochs of a file in order have several values of some metric, of which one alone would be shown."""
+    import numpy as np
+
+    values = numbers.column(epoch)
+    rows = np.flatnonzero(np.isfinite(values))
+    epochs = values[rows]
+    if len(rows) < 2 or (epochs[1:] < epochs[:-1]).any():
+        return False
+    metrics = [place for place, name in enumerate(numbers.names) if not speaks_of_steps(name)]
+    return 2 * len(conflicts(epochs, numbers.values[metrics][:, rows])) >= len(np.unique(epochs))
 
 
 def clock_of(numbers: Numbers) -> str | None:
@@ -187,7 +204,7 @@ def is_clock(name: str, values: Floats, order: NDArray[np.int64]) -> bool:
     if name in ("_step", "_runtime", "_timestamp"):
         return True
     speaks = speaks_of_steps(name) or name.startswith(("counters/", "column "))
-    if not speaks or (_DURATIONS.match(name) and not name.endswith("total_timesteps")):
+    if not speaks or (_DURATIONS.match(name) and not name.endswith(_COUNTED_IN_TIME)):
         return False
     filled = _without_gaps(values[order])
     return len(filled) < 2 or bool((filled[1:] >= filled[:-1]).mean() >= _STEP_SHARE)
@@ -199,22 +216,73 @@ def _without_gaps(column: Floats) -> Floats:
     return column[~np.isnan(column)]
 
 
-def steps_of(numbers: Numbers, x: str) -> Floats:
-    """The step of every row; NaN where there is none.
+def steps_of(numbers: Numbers, x: str) -> tuple[Floats, int]:
+    """The step of every row, NaN where there is none, and how many rows stand at the step before them.
 
-    A row may have only the counter of its own split: blanks of ``train/...`` are filled from ``test/...``.
+    A row may have a counter of its own in place of x: that of another split (``eval/global_step``), or one that agrees
+    with x wherever both are (verl's first test has a ``_step`` alone). In a history of W&B, which counts every row, one
+    with neither was logged during the step before it.
     """
     import numpy as np
 
     if x == ROW_NUMBER:
-        return np.arange(1.0, numbers.values.shape[1] + 1)
+        return np.arange(1.0, numbers.values.shape[1] + 1), 0
     if x == RELATIVE_TIME:
         times = numbers.column(clock_of(numbers) or "")
-        return times - np.nanmin(times)
+        return times - np.nanmin(times), 0
     steps = numbers.column(x)
-    prefix, slash, rest = x.partition("/")
-    twin = {"train": "test", "test": "train"}.get(prefix, "") + slash + rest
-    return np.where(np.isnan(steps), numbers.column(twin), steps) if slash and twin in numbers.names else steps
+    for name in _counters_beside(numbers, x) if np.isnan(steps).any() else ():
+        steps = np.where(np.isnan(steps), numbers.column(name), steps)
+    if "_step" not in numbers.names or not speaks_of_steps(x) or not np.isnan(steps).any():
+        return steps, 0
+    return _carried(steps, numbers.column("_step"))
+
+
+def _counters_beside(numbers: Numbers, x: str) -> list[str]:
+    """The columns that may stand in for x where it is blank."""
+    import numpy as np
+
+    steps = numbers.column(x)
+    prefix, slash, rest = x.rpartition("/")
+    twins = {f"{split}/{rest}" for split in _SPLITS} if not slash or prefix in _SPLITS else set()
+    found = [name for name in numbers.names if name in twins - {x}]
+    for name in numbers.names:
+        if name not in found and name != x and (name in STEP_NAMES or _STEP_WORD.fullmatch(name)):
+            both = np.isfinite(steps) & np.isfinite(numbers.column(name))
+            if both.sum() > 1 and (steps[both] == numbers.column(name)[both]).all():
+                found.append(name)
+    return found
+
+
+def _carried(steps: Floats, order: Floats) -> tuple[Floats, int]:
+    """Steps where rows that have none, but a place in the order of rows, get that of the row before them."""
+    import numpy as np
+
+    rows = np.flatnonzero(np.isfinite(order))
+    if (order[rows][1:] < order[rows][:-1]).any():
+        return steps, 0
+    known = np.maximum.accumulate(np.where(np.isnan(steps[rows]), -1, np.arange(len(rows))))
+    without = np.isnan(steps[rows]) & (known >= 0)
+    filled = steps.copy()
+    filled[rows[without]] = steps[rows[known[without]]]
+    return filled, int(without.sum())
+
+
+def runs_by_number(numbers: Numbers) -> dict[str, list[str]]:
+    """Columns of whole numbers whose names say that they tell runs apart (``seed``), as text; they may or may not."""
+    import numpy as np
+
+    found = {}
+    for name in filter(names_runs, numbers.names):
+        values = numbers.column(name)
+        if np.isfinite(values).all() and (values % 1 == 0).all():
+            found[name] = [f"{name} {value:.0f}" for value in values.tolist()]
+    return found
+
+
+def names_runs(name: str) -> bool:
+    """Whether a column's name says that it tells runs apart."""
+    return bool(_RUN_WORD.fullmatch(name))
 
 
 def conflicts(x: Floats, metrics: Floats) -> Floats:

@@ -55,7 +55,7 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
     numbers = table.numbers
     if not numbers.names and _holds_metric_lines(source):
         return read_console_log(source)
-    return shape_columns(table.header.names, numbers, table_told(table), table_notes(table))
+    return shape_columns(table.header.names, numbers, table_told(table), table_notes(table), Path(name).name)
 
 
 def _holds_metric_lines(source: TextSource) -> bool:

@@ -6,6 +6,7 @@ Invariant: a shape is recognised by its header as a whole; a file that only rese
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
@@ -20,15 +21,25 @@ _SWANLAB = re.compile(r"(?P<of>.+)_(?P<what>step|timestamp)", re.DOTALL)
 _KEYS = ("key", "metric", "metric_name", "tag", "name")
 _VALUES = ("value",)
 _RUNS = ("run", "run_id", "run_name", "run_uuid", "experiment")
+_COUNTERS = ("_step", "_runtime", "_timestamp")
+"""W&B's own, which a panel lists for each run beside what was asked for."""
 _SAMPLED_ROWS = 500
 _RESERVOIR = 1000
+_TENSORBOARD = ("Wall time", "Step", "Value")
+_TENSORBOARD_FILE = re.compile(r"run-.+-tag-(?P<tag>.+?)(?: ?\(\d+\))?\.csv", re.DOTALL)
+"""As its page names a download; a browser adds the number of a copy."""
 
 
-def shape_columns(columns: tuple[str, ...], numbers: Numbers, told: Sentence, notes: Sequence[Sentence]) -> Reading:
-    """The reading of a table whose cells are numbers, in the shape its header has."""
+def shape_columns(
+    columns: tuple[str, ...], numbers: Numbers, told: Sentence, notes: Sequence[Sentence], file: str
+) -> Reading:
+    """The reading of a table whose cells are numbers, in the shape its header has.
+
+    ``file`` is the file's name, which alone says what TensorBoard's ``Value`` is.
+    """
     plain = Reading(columns, numbers, told, tuple(notes))
     return (
-        _wandb_panel(plain) or _swanlab(plain) or _long(plain)
+        _wandb_panel(plain) or _swanlab(plain) or _long(plain) or _tensorboard(plain, file)
         or Reading(columns, numbers, told, (*notes, *_sampled(columns, numbers)))
     )  # fmt: skip
 
@@ -43,15 +54,18 @@ def _wandb_panel(plain: Reading) -> Reading | None:
     if not twins or not set(twins) <= set(curves) or any(" - " not in name for name in curves):
         return None
     groups: dict[str, dict[str, str]] = {}
+    counters = set()
     for name in curves:
         run, _, metric = name.rpartition(" - ")
         groups.setdefault(run, {})[metric] = name
+        if metric in _COUNTERS:
+            counters.add(name)
     spread = {name: (ends["MIN"], ends["MAX"]) for name, ends in twins.items() if len(ends) == 2}
     note = sentence("A W&B panel: its series are averages over buckets or samples; spikes are read from the maxima.")
     x = plain.columns[0]
     return Reading(
         plain.columns, plain.numbers, sentence("W&B panel, {told}", told=plain.told), (*plain.notes, note),
-        x=x if x in plain.numbers.names else None, groups=groups, spread=spread,
+        x=x if x in plain.numbers.names else None, clocks=frozenset(counters), groups=groups, spread=spread,
     )  # fmt: skip
 
 
@@ -136,10 +150,25 @@ def _points_by_key(
     return found
 
 
+def _tensorboard(plain: Reading, file: str) -> Reading | None:
+    """One tag of one run, in a file that is called so; ``/`` in the tag became ``_`` there."""
+    found = _TENSORBOARD_FILE.fullmatch(file)
+    if plain.columns != _TENSORBOARD or found is None or found["tag"] in _TENSORBOARD:
+        return None
+    numbers = plain.numbers
+    note = sentence("{column} is called {tag}, as the name of the file says.", column="Value", tag=found["tag"])
+    names = tuple(found["tag"] if name == "Value" else name for name in numbers.names)
+    nan_rows = {{"Value": found["tag"]}.get(name, name): rows for name, rows in numbers.nan_rows.items()}
+    return replace(
+        plain, numbers=replace(numbers, names=names, nan_rows=nan_rows),
+        notes=(*plain.notes, *_sampled(plain.columns, numbers), note),
+    )  # fmt: skip
+
+
 def _sampled(columns: tuple[str, ...], numbers: Numbers) -> list[Sentence]:
     """What is known of files that hold a sample of the points."""
     rows = numbers.values.shape[1] if numbers.values.size else 0
-    if columns == ("Wall time", "Step", "Value") and rows >= _RESERVOIR:
+    if columns == _TENSORBOARD and rows >= _RESERVOIR:
         return [sentence("TensorBoard keeps {count} random points of a tag: peaks may be missing.", count=_RESERVOIR)]
     if "_step" in numbers.names and rows == _SAMPLED_ROWS:
         return [sentence("W&B's history() gives {count} sampled rows by default: peaks may be missing.", count=rows)]

@@ -17,7 +17,9 @@ from rewards_lib.training_metrics.sniffing import HEAD_BYTES, TextSource
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _VERL = re.compile(r"\bstep:(\d+) - (.+)")
 _PRINTED = re.compile(r"\{\s*'[^']+'\s*:.*\}")
-_LIKELY = re.compile(rb"[^\r\n]*(?:step:\d+ - |\{'loss')[^\r\n]*")
+_LIKELY = re.compile(rb"[^\r\n]*(?:step:\d+ - |\{'[\w/]+': )[^\r\n]*")
+_WRAPPED = re.compile(r"(?<=[:\s])(?:(?:np|numpy)\.\w+|tensor)\(([^(),]*)(?:, \w+=[^()]*)?\)")
+"""Numbers of numpy and torch inside a printed dictionary."""
 _MOST_CHARACTERS = 100_000
 """Of a line that is read as a dictionary."""
 
@@ -88,8 +90,8 @@ def _printed_row(line: str) -> dict[str, object] | None:
     match = _PRINTED.search(line)
     if match is None:
         return None
-    # a literal knows no nan and inf
-    text = re.sub(r"(?<=[:,\s])(-?(?:nan|inf))(?=\s*[,}])", r"'\1'", match[0])
+    # a literal knows neither numbers of numpy nor nan and inf
+    text = re.sub(r"(?<=[:,\s])(-?(?:nan|inf))(?=\s*[,}])", r"'\1'", _WRAPPED.sub(r"\1", match[0]))
     try:
         row = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -67,6 +67,14 @@ def test_a_wandb_summary_is_one_point_a_series_and_nothing_is_judged():
     assert {check.state for check in diagnose(export.runs[0]).checks} == {"abstained"}
 
 
+def test_the_counters_that_a_panel_lists_for_each_run_are_no_curves():
+    text = (
+        '"Step","r - _step","r - _step__MIN","r - _step__MAX","r - x","r - x__MIN","r - x__MAX"\n'
+        '"1","10","10","10","0.1","0.1","0.1"\n"2","20","20","20","0.2","0.2","0.2"\n'
+    )
+    assert series(read(text)) == {"r - x": [[1, 0.1], [2, 0.2]]}
+
+
 # --- SwanLab, MLflow, long tables ----------------------------------------------------------------------------------
 
 
@@ -126,6 +134,19 @@ def test_printed_dictionaries_of_trl_are_read_as_literals():
     }  # fmt: skip
 
 
+def test_rounded_epochs_that_trl_prints_again_and_again_hide_no_row():
+    epochs = (0.01, 0.01, 0.01, 0.02, 0.02, 0.03)
+    export = read("".join(f"{{'loss': 0.5, 'reward': 0.{i}, 'epoch': {epoch}}}\n" for i, epoch in enumerate(epochs)))
+    assert export.x == "row number"
+    assert series(export)["reward"] == [[i + 1, i / 10] for i in range(6)]
+    assert "the rows are counted in place of epoch" in told(export)
+
+
+def test_numbers_of_numpy_and_torch_in_a_printed_dictionary_are_numbers():
+    text = "{'reward': np.float64(0.5), 'epoch': 0.1}\n{'reward': tensor(0.4, device='cuda:0'), 'epoch': 0.2}\n"
+    assert series(read("starting\n" * 9000 + text)) == {"reward": [[0.1, 0.5], [0.2, 0.4]]}
+
+
 # --- verl ----------------------------------------------------------------------------------------------------------
 
 
@@ -159,6 +180,15 @@ def test_plain_json_lines_coerce_and_tell():
     assert "Cells of r that are not numbers: 1, the first 'oops' in line 2" in told(export)
 
 
+def test_the_test_before_the_first_step_of_verl_stays_although_its_own_counter_is_not_there_yet():
+    text = "step:0 - val-core/openai/gsm8k/acc/mean@1:0.3\n" + "".join(
+        f"step:{i} - training/global_step:{i} - critic/score/mean:0.{i}\n" for i in (1, 2, 3)
+    )
+    export = read(text)
+    assert export.x == "training/global_step"
+    assert series(export)["val-core/openai/gsm8k/acc/mean@1"] == [[0, 0.3]]
+
+
 # --- others --------------------------------------------------------------------------------------------------------
 
 
@@ -170,6 +200,13 @@ def test_stable_baselines_count_total_timesteps():
 def test_a_thousand_points_of_tensorboard_are_told_to_be_a_sample():
     rows = "".join(f"{1.7e9 + i},{i},0.5\n" for i in range(1000))
     assert "1000 random points" in told(read("Wall time,Step,Value\n" + rows))
+
+
+@pytest.mark.parametrize("file", ["run-exp-tag-train_reward.csv", "run-.-tag-train_reward (1).csv"])
+def test_the_name_of_a_download_of_tensorboard_says_what_its_values_are(file):
+    export = read("Wall time,Step,Value\n1.5,1,0.5\n2.5,2,0.6\n", file)
+    assert series(export) == {"train_reward": [[1, 0.5], [2, 0.6]]}
+    assert "Value is called train_reward" in told(export)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,23 @@ def test_a_row_of_the_other_split_may_bring_its_own_step():
     assert series(text) == {"train/r": [[1, 1], [2, 2]], "test/r": [[2, 9]]}
 
 
+@pytest.mark.parametrize("own", ["eval/global_step", "val/global_step", "_step"])
+def test_an_evaluation_with_another_counter_than_the_training_stays(own):
+    text = f"train/global_step,{own},train/r,eval/r\n1,{'1' if own == '_step' else ''},1,\n2,2,2,\n,3,,9\n"
+    assert series(text) == {"train/r": [[1, 1], [2, 2]], "eval/r": [[3, 9]]}
+
+
+def test_a_row_of_a_wandb_history_without_a_step_stands_at_the_step_before_it():
+    export = read("_step,train/global_step,train/r,eval/epoch,eval/r\n0,10,1,,\n1,20,2,,\n2,,,1,9\n3,30,3,,\n")
+    assert report_exports([export])["series"] == {"train/r": [[10, 1], [20, 2], [30, 3]], "eval/r": [[20, 9]]}
+    assert "1; they stand at the step that was logged before them" in " ".join(map(str, export.notes))
+
+
+def test_series_of_splits_that_count_apart_keep_their_own_steps():
+    text = "rollout/step,rollout/r,train/step,train/l\n0,1,,\n,,0,5\n,,1,6\n1,2,,\n,,2,7\n,,3,8\n"
+    assert series(text) == {"rollout/r": [[0, 1], [1, 2]], "train/l": [[0, 5], [1, 6], [2, 7], [3, 8]]}
+
+
 def test_rows_without_a_step_are_left_out_and_told():
     export = read("step,r\n1,5\n,6\n3,7\n")
     assert report_exports([export])["series"] == {"r": [[1, 5], [3, 7]]}
@@ -117,6 +134,15 @@ def test_a_text_column_that_keeps_repeated_steps_apart_makes_runs():
     report = report_exports([read("step,run,r\n1,a,1\n2,a,2\n1,b,3\n2,b,4\n")])
     assert report["series"] == {"a - r": [[1, 1], [2, 2]], "b - r": [[1, 3], [2, 4]]}
     assert "Runs in this file: a, b." in report["notes"]
+
+
+def test_a_column_of_seeds_that_keeps_repeated_steps_apart_makes_runs():
+    found = series("seed,step,r\n0,1,1\n0,2,2\n7,1,3\n7,2,4\n")
+    assert (found["seed 0 - r"], found["seed 7 - r"]) == ([[1, 1], [2, 2]], [[1, 3], [2, 4]])
+
+
+def test_a_text_that_differs_in_every_row_does_not_make_a_run_of_each():
+    assert series("step,r,file\n1,1,a\n2,2,b\n3,3,c\n2,4,d\n3,5,e\n") == {"r": [[1, 1], [2, 4], [3, 5]]}
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
