@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from rewards_lib.training_metrics.cells import (
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from rewards_lib.training_metrics.series import Floats
 
 GROWTH = 1.5
-SPARE_ROOM = 1.25
-"""Rows are reckoned from the bytes of the first part; room that is not used costs no memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +56,7 @@ class NumberColumns:
         self._values: Floats = np.empty((len(self.names), 0))
         self._parts: dict[str, list[_TextPart]] = {}
         self._gap_at_end = False
+        self._lock = Lock()
 
     @property
     def has_gap_at_end(self) -> bool:
@@ -75,12 +76,14 @@ class NumberColumns:
         """Read the next rows if all of their cells are finite or blank; ``table`` has these columns, in order."""
         import numpy as np
 
-        begin, end = self.rows, self.rows + table.num_rows
+        begin, blanks = self.rows, sum(column.null_count for column in table.columns)
+        end = begin + table.num_rows
         self._make_room(end)
-        room, blanks = self._values[:, begin:end], 0
-        for row, column in zip(room, table.columns, strict=True):
-            blanks += column.null_count
-            row[:] = _floats_of(column.combine_chunks())
+        room, place = self._values[:, begin:end], 0
+        for batch in table.to_batches():
+            tensor = batch.to_tensor(null_to_nan=True, row_major=False)
+            room[:, place : place + batch.num_rows] = tensor.to_numpy().T
+            place += batch.num_rows
         if np.count_nonzero(np.isfinite(room)) + blanks < room.size:
             return False
         self.rows = end
@@ -90,27 +93,35 @@ class NumberColumns:
         if rows > self._values.shape[1]:
             self.reserve(int(rows * GROWTH))
 
-    def add(self, frame: pd.DataFrame) -> None:
-        """Read the next rows; ``frame`` begins with these columns, in order."""
+    def put(self, begin: int, frame: pd.DataFrame) -> None:
+        """Set the rows from ``begin`` on; ``frame`` begins with these columns, in order.
+
+        Several threads may, where there is room for the rows of all.
+        """
         import numpy as np
 
-        begin, end, width = self.rows, self.rows + len(frame), len(self.names)
+        end, width = begin + len(frame), len(self.names)
         self._make_room(end)
         plain = np.array([dtype.kind in "iufb" for dtype in frame.dtypes], dtype="bool")
+        parts = {}
         if plain.all():  # taking columns off first would cost more than to read them
             self._values[:, begin:end] = frame.to_numpy(dtype="float64").T[:width]
         else:
             frame, plain = frame.iloc[:, :width], plain[:width]
             self._values[plain, begin:end] = frame.loc[:, plain].to_numpy(dtype="float64").T
-            for place in np.flatnonzero(~plain).tolist():
-                part = _text_part(frame.iloc[:, place], begin)
+            parts = {place: _text_part(frame.iloc[:, place], begin) for place in np.flatnonzero(~plain).tolist()}
+        gap_at_end = bool(frame.iloc[:, width - 1].isna().any())
+        with self._lock:
+            for place, part in parts.items():
                 self._parts.setdefault(self.names[place], []).append(part)
-        self.rows = end
-        self._gap_at_end = self._gap_at_end or bool(frame.iloc[:, width - 1].isna().any())
+            self.rows = max(self.rows, end)
+            self._gap_at_end = self._gap_at_end or gap_at_end
 
     def drop_rows(self, begin: int) -> None:
-        """Forget the rows from this one on."""
+        """Forget the rows from this one on, where a part began."""
         self.rows = begin
+        for name, parts in self._parts.items():
+            self._parts[name] = [part for part in parts if part.begin < begin]
 
     def numbers(self) -> Numbers:
         """What was read; nothing can be added afterwards."""
@@ -122,7 +133,7 @@ class NumberColumns:
         nan_rows: dict[str, list[int]] = {}
         commas: list[str] = []
         for name, row in zip(self.names, values, strict=True):
-            parts = self._parts.get(name, [])
+            parts = sorted(self._parts.get(name, []), key=attrgetter("begin"))
             if not parts:
                 continue
             words = {word for part in parts for word in part.words}
@@ -145,17 +156,6 @@ class NumberColumns:
         return numbers_of(
             self.names, values, texts=texts, coercions=coercions, comma_columns=commas, nan_rows=nan_rows
         )  # fmt: skip
-
-
-def _floats_of(cells: pa.Array) -> Floats:
-    """Cells with NaN for blanks; pyarrow's own way would load pandas."""
-    import numpy as np
-
-    filled, numbers = cells.buffers()
-    values = np.frombuffer(numbers, "float64", len(cells))
-    if not cells.null_count:
-        return values
-    return np.where(np.unpackbits(np.frombuffer(filled, "uint8"), count=len(cells), bitorder="little"), values, np.nan)
 
 
 def _text_part(column: pd.Series, begin: int) -> _TextPart:

@@ -18,6 +18,8 @@ from rewards_lib.errors import InputError
 
 HEAD_BYTES = 65_536
 CHUNK_BYTES = 4_194_304
+COUNTED_BYTES = 65_536
+"""How much is counted at once: more takes six times as long, for the memory of what is compared."""
 
 _LOOKS = (
     (b"PK\x03\x04", sentence("an Excel workbook (XLSX) or another ZIP archive")),
@@ -51,6 +53,18 @@ class TextSource:
         stream = open_bytes(self.data)
         stream.seek(self.start + offset)
         return stream
+
+    def count(self, sign: bytes, begin: int, end: int) -> int:
+        """How often a byte stands between two places of the text."""
+        import numpy as np
+
+        found = 0
+        with self.open(begin) as stream:
+            while begin < end and (chunk := stream.read(min(COUNTED_BYTES, end - begin))):
+                # four times as fast as chunk.count where every tenth byte is one
+                found += int(np.count_nonzero(np.frombuffer(chunk, dtype="uint8") == ord(sign)))
+                begin += len(chunk)
+        return found
 
 
 def open_bytes(data: bytes | Path) -> BinaryIO:

@@ -100,5 +100,5 @@ def test_blanks_for_two_thousand_rows_and_then_a_fraction():
 
 def test_a_boolean_column_is_read_as_ones_and_zeros():
     columns = NumberColumns(["b"])
-    columns.add(pd.DataFrame({"b": [True, False]}))
+    columns.put(0, pd.DataFrame({"b": [True, False]}))
     assert columns.numbers().column("b").tolist() == [1, 0]

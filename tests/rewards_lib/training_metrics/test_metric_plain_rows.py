@@ -68,7 +68,8 @@ def stop_of(text: str, part_bytes: int = plain_rows.FIRST_BYTES) -> tuple[int, i
     columns = NumberColumns(list(header.names))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain_rows, "FIRST_BYTES", part_bytes)
-        patch.setattr(plain_rows, "PART_BYTES", part_bytes)
+        patch.setattr(plain_rows, "MOST_BLOCK_BYTES", part_bytes)
+        patch.setattr(plain_rows, "LEAST_BLOCK_ROWS", 1)
         stop = plain_rows.read_plain_rows(source, header, columns, len(text), decimal_comma=False)
     return stop, len(text), columns.rows
 

@@ -1,13 +1,11 @@
 """Rows are parsed in parts on several cores: the same table wherever it is cut, odd rows and quotation marks too."""
 
-import io
-
-import pandas as pd
 import pytest
 from hypothesis import assume, given
 
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics import plain_rows, read_export, row_parts
+from rewards_lib.training_metrics.sniffing import TextSource
 from tests.rewards_lib.training_metrics.test_metric_plain_rows import tables, told
 
 
@@ -19,8 +17,9 @@ def short_parts(monkeypatch):
 
 
 def cut_short(monkeypatch):
-    for name, value in (("LEAST_PART_ROWS", 1), ("PART_CELLS", 1), ("MOST_PARTS", 10**9), ("LEAST_BYTES", 0)):
+    for name, value in (("LEAST_PART_ROWS", 1), ("MOST_PART_CELLS", 1), ("LEAST_PARTS", 1)):
         monkeypatch.setattr(row_parts, name, value)
+    monkeypatch.setattr(row_parts.os, "cpu_count", lambda: 3)
 
 
 @given(tables())
@@ -34,12 +33,38 @@ def test_a_table_in_many_parts_is_the_table_in_one(text):
     assert parted == whole or (isinstance(parted, str) and isinstance(whole, str))
 
 
-def test_the_rows_are_read_in_more_than_one_part(short_parts):
-    rows = io.BytesIO(b"".join(b"%d,1.5\n" % row for row in range(10, 60)))
-    parts = list(row_parts.read_parts(rows, {"names": ["a", "b"], "header": None, "sep": ","}))
-    assert len(parts) == 50
-    assert parts[-1][1] == len(rows.getvalue())
-    assert pd.concat([part for part, _ in parts])["a"].tolist() == list(range(10, 60))
+def parts_of(text: bytes, **more: int) -> tuple[bool, dict[int, list[int]]]:
+    """Whether the places were right, and the first column of each part by its place."""
+    found = {}
+    options = {"names": ["a", "b"], "header": None, "sep": ","}
+    right = row_parts.read_parts(
+        TextSource("run.csv", text, "UTF-8"), 0, len(text), options, lambda rows: None,
+        lambda place, part: found.update({place: part["a"].tolist()}), **more,
+    )  # fmt: skip
+    return right, found
+
+
+def test_every_part_is_put_where_its_rows_stand(short_parts):
+    right, found = parts_of(b"".join(b"%d,1.5\n" % row for row in range(10, 60)))
+    assert right
+    assert found == {row - 10: [row] for row in range(10, 60)}
+
+
+def test_blank_lines_are_told_by_reading_in_several_stretches_and_do_no_harm_in_one(short_parts):
+    text = b"1,2\n" * 3 + b"\n \n" + b"4,5\n" * 20
+    assert not parts_of(text)[0]
+    right, found = parts_of(text, most_stretches=1)
+    assert right
+    assert [row for place in sorted(found) for row in found[place]] == [1] * 3 + [4] * 20
+
+
+@pytest.mark.parametrize("place", [0, 5, 39, 40])
+def test_a_table_with_blank_lines_is_read_whole(short_parts, place):
+    rows = [f"{row},{row % 3 or 'x'}" for row in range(40)]
+    rows.insert(place, "\n" * 200)
+    text = "step,loss\n" + "\n".join(rows)
+    series = read_export(text.encode(), "run.csv").runs[0].series("loss")
+    assert series.steps.tolist() == [row for row in range(40) if row % 3]
 
 
 @pytest.mark.parametrize("line", [2, 7, 8])
