@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rewards_lib.contract import JsonObject, Sentence, sentence
 from rewards_lib.training_metrics.diagnostics.conditions import CONDITIONS
-from rewards_lib.training_metrics.diagnostics.evidence import TEST, Evidence
+from rewards_lib.training_metrics.diagnostics.evidence import TEST, Evidence, MissingSeriesError
 from rewards_lib.training_metrics.diagnostics.findings import MetricFinding
 from rewards_lib.training_metrics.diagnostics.levels import text_of
 from rewards_lib.training_metrics.diagnostics.outcomes import SEVERITIES, Outcome, Severity, State, step_text
@@ -91,7 +91,11 @@ def _judge(evidence: Evidence, rule: Rule, book: RuleBook) -> tuple[Outcome, tup
     tests = len(evidence.find(TEST) or ())
     if tests < rule.min_tests:
         return Outcome.abstained(sentence("{count} of {needed} evaluations", count=tests, needed=rule.min_tests)), ()
-    return CONDITIONS[rule.condition](evidence, rule), ()
+    try:
+        return CONDITIONS[rule.condition](evidence, rule), ()
+    except MissingSeriesError as error:
+        missing = tuple(map(str, error.args))
+        return Outcome.abstained(sentence("no {concept} in this export", concept=_concept(missing[0], book))), missing
 
 
 def _concept(need: str, book: RuleBook) -> str:

@@ -67,6 +67,10 @@ class Line:
         return float(self.steps[begin]), float(self.steps[end])
 
 
+class MissingSeriesError(LookupError):
+    """The run has no series of the canonical name that is the only argument."""
+
+
 class Evidence:
     """One run, ready to be asked."""
 
@@ -77,8 +81,11 @@ class Evidence:
         self._lines: dict[str, Line | None] = {}
 
     def name_of(self, canonical: str) -> str | None:
-        """The own name of the series that speaks for a canonical name, whether or not it has a finite value."""
-        return self._speaking.get(canonical)
+        """The own name of the series that speaks for a canonical name, whether or not it has a finite value.
+
+        An own rule may call a series by its own name, which is all that a custom metric has.
+        """
+        return self._speaking.get(canonical) or (canonical if canonical in self.run.names else None)
 
     def find(self, canonical: str) -> Line | None:
         """The series of a canonical name; None when the run has none with a finite value."""
@@ -104,10 +111,10 @@ class Evidence:
         return high.values if len(high) == len(line) else line.values
 
     def need(self, canonical: str) -> Line:
-        """A series that the rule's needs have made sure of."""
+        """A series that a condition looks at. Raises MissingSeriesError where an own rule did not make sure of it."""
         line = self.find(canonical)
         if line is None:
-            raise KeyError(canonical)
+            raise MissingSeriesError(canonical)
         return line
 
     @cached_property

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from rewards_lib.training_metrics.series import Floats
 
 
+ROUNDING = 1e-9
+"""Means of equal numbers differ in their last digits; by less than this share of a limit nothing lies beyond it."""
+
+
 def alternatives(rule: Rule) -> list[str]:
     """Every canonical name the rule's needs speak of."""
     return [one.strip() for need in rule.needs for one in need.split("|")]
@@ -35,21 +39,23 @@ def outside(evidence: Evidence, rule: Rule) -> Outcome:
         for side, name in bounds.items():
             if line is None:
                 continue
-            found = _beyond(line, rule, rule.limit(name), 1 if side == "above" else -1)
+            found = _beyond(line, rule, rule.limit(name), side)
             if found and (worst is None or found.n > worst.n):
                 worst = found
     return worst or Outcome.ok()
 
 
-def _beyond(line: Line, rule: Rule, limit: float, sign: int) -> Outcome | None:
+def _beyond(line: Line, rule: Rule, limit: float, side: str) -> Outcome | None:
     ends, means = line.windows(rule.window)
-    hits = stretches(sign * means > sign * limit, rule.k)
+    sign = -1 if side == "below" else 1
+    reach = ROUNDING * abs(limit)
+    hits = stretches(sign * (means - limit) > (-reach if side == "from" else reach), rule.k)
     if not hits:
         return None
     begin, end = hits[0][0], hits[-1][1]
     worst = begin + int((sign * means[begin : end + 1]).argmax())
     value = float(means[worst])
-    strong = "strong" in rule.thresholds and sign * value > sign * rule.thresholds["strong"]
+    strong = "strong" in rule.thresholds and sign * (value - rule.thresholds["strong"]) > -reach
     return Outcome.found(
         line.name,
         steps=line.span(int(ends[begin]), int(ends[end])),
@@ -58,7 +64,7 @@ def _beyond(line: Line, rule: Rule, limit: float, sign: int) -> Outcome | None:
         n=sum(b - a + 1 for a, b in hits),
         severity=rule.strong if strong else None,
         first=text_of(float(means[0]), rule),
-        limit_side="above" if sign > 0 else "below",
+        limit_side=side,
     )
 
 

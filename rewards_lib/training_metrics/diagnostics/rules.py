@@ -5,10 +5,12 @@ Invariant: a rule that was read is whole; what is missing or misspelt is refused
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from rewards_lib.errors import InputError
@@ -95,7 +97,10 @@ def read_rules(text: str, *, name: str = "rules.yaml") -> tuple[Rule, ...]:
     rows = data.get("rules") if isinstance(data, dict) else data
     if not isinstance(rows, list) or not rows:
         raise InputError("There are no rules here.", where=name, remedy="Write a list under rules:.")
-    return tuple(_read_rule(row, 100 + place) for place, row in enumerate(rows, 1))
+    own = tuple(_read_rule(row, 100 + place) for place, row in enumerate(rows, 1))
+    for rule in own:
+        _check_words(rule)
+    return own
 
 
 def _load(text: str, name: str) -> Any:
@@ -114,44 +119,111 @@ def _load(text: str, name: str) -> Any:
 
 _KEYS = frozenset(one.name for one in fields(Rule)) - {"texts"}
 _INTEGERS = ("number", "window", "min_steps", "min_tests", "k")
+_FROM_ONE = ("window", "k")
+_LISTS = ("needs", "silenced_by")
+_SIDES = ("above", "from", "below")
+_UNITS = ("number", "share")
+_OF_ITS_NEEDS = ("non_finite", "spike", "rising_between", "times_its_baseline", "zero_at_a_step", "always_zero")
+"""Conditions that look at whatever series a rule needs, and so at none where it names none."""
+_WORDS = frozenset({"series", "begin", "end", "value", "threshold", "n"})
+"""What the sentence of any finding may speak of, in braces."""
 
 
 def _read_rule(row: Any, number: int) -> Rule:
     from rewards_lib.training_metrics.diagnostics.conditions import CONDITIONS
 
     where = f"rule {row.get('id', number)}" if isinstance(row, dict) else f"rule {number}"
-    if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+    if not isinstance(row, dict) or not isinstance(row.get("id"), str) or not row["id"].strip():
         raise InputError("A rule needs an id.", where=where)
     values: dict[str, Any] = {"number": number} | {key: value for key, value in row.items() if key in _KEYS}
-    texts = {key: _text(row[key], where) for key in row if key not in _KEYS}
+    texts = {str(key): _text(key, row[key], where) for key in row if key not in _KEYS}
     if "text" not in texts:
         raise InputError("The rule has no text.", where=where, remedy="Add text: with en and zh.")
     for key in ("meaning", "advice"):
-        values[key] = _text(row.get(key, ""), where)
+        values[key] = _text(key, row.get(key, ""), where)
     _check("severity", values.get("severity"), SEVERITIES, where)
     _check("condition", values.get("condition"), sorted(CONDITIONS), where)
+    if values.get("strong") is not None:
+        _check("strong", values["strong"], SEVERITIES, where)
+    _check("unit", values.get("unit", _UNITS[0]), _UNITS, where)
     for key in _INTEGERS:
-        if key in values and (not isinstance(values[key], int) or values[key] < 0):
-            raise InputError("{key} must be a whole number from 0.", key=key, where=where)
+        least = 1 if key in _FROM_ONE else 0
+        if key in values and (type(values[key]) is not int or values[key] < least):
+            raise InputError("{key} must be a whole number from {least}.", key=key, least=least, where=where)
     values["thresholds"] = _numbers(values.get("thresholds", {}), where)
-    values["needs"] = tuple(values.get("needs", ())) or tuple(
-        [" | ".join(values.get("bounds", {}))] * bool(values.get("bounds"))
-    )
-    values["silenced_by"] = tuple(values.get("silenced_by", ()))
-    return Rule(texts=texts, **values)
+    values["bounds"] = _bounds(values.get("bounds", {}), where)
+    for key in _LISTS:
+        values[key] = _names(key, values.get(key, []), where)
+    values["needs"] = values["needs"] or tuple([" | ".join(values["bounds"])] * bool(values["bounds"]))
+    values["source"] = str(values.get("source") or "")
+    rule = Rule(texts=texts, **values)
+    _check_needs(rule, where)
+    return rule
 
 
-def _text(value: Any, where: str) -> Text:
+def _bounds(value: Any, where: str) -> Mapping[str, Mapping[str, str]]:
+    if isinstance(value, dict) and all(isinstance(k, str) and isinstance(v, dict) and v for k, v in value.items()):
+        for side, name in (pair for sides in value.values() for pair in sides.items()):
+            _check("a bound", side, _SIDES, where)
+            if not isinstance(name, str):
+                raise InputError("A bound must be the name of a threshold, not {name!r}.", name=name, where=where)
+        return value
+    told = "bounds must be names of metrics, each with above, from or below and the name of a threshold."
+    raise InputError(told, where=where)
+
+
+def _names(key: str, value: Any, where: str) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return tuple(value)
+    raise InputError("{key} must be a list of names.", key=key, where=where)
+
+
+def _check_needs(rule: Rule, where: str) -> None:
+    """Raise InputError where a rule names fewer series than its condition looks at."""
+    named = sum(len(need.split("|")) for need in rule.needs)
+    least = 2 if rule.condition == "truncation_artefact" else int(rule.condition in _OF_ITS_NEEDS)
+    if named < least or (rule.condition == "outside" and not rule.bounds):
+        key = "bounds" if rule.condition == "outside" else "needs"
+        raise InputError("The condition {condition} looks at series that {key} must name.",
+                         condition=rule.condition, key=key, where=where)  # fmt: skip
+
+
+def _check_words(rule: Rule) -> None:
+    """Raise InputError where a sentence of an own rule has braces round a word that its findings do not know."""
+    alike = [one for one in rule_book().rules if one.condition == rule.condition]
+    known = _WORDS | {word for one in alike for text in one.texts.values() for word in _words(text, one.id)}
+    for text in (*rule.texts.values(), rule.advice):
+        for word in _words(text, rule.id):
+            _check("a word in braces", word, sorted(known), f"rule {rule.id}")
+
+
+def _words(text: Text, rule: str) -> list[str]:
+    """The words that stand in braces in a text, each as it is written there."""
+    found = []
+    for sentence in text.values():
+        try:
+            parts = list(Formatter().parse(sentence))
+        except ValueError as error:
+            raise InputError("The braces of a text do not fit: {why}.", why=str(error), where=f"rule {rule}") from None
+        found += [
+            f"{name}{'!' + conversion if conversion else ''}{':' + form if form else ''}"
+            for _, name, form, conversion in parts
+            if name is not None
+        ]
+    return found
+
+
+def _text(key: object, value: Any, where: str) -> Text:
     if isinstance(value, str):
         return {"en": value}
     if isinstance(value, dict) and isinstance(value.get("en"), str) and all(isinstance(v, str) for v in value.values()):
         return {str(key): text for key, text in value.items()}
-    raise InputError("A text must be a text, or en and zh.", where=where)
+    raise InputError("{key} must be a text, or en and zh; it is no other key of a rule.", key=str(key), where=where)
 
 
 def _numbers(value: Any, where: str) -> Mapping[str, float]:
     if not isinstance(value, dict) or not all(
-        isinstance(v, int | float) and not isinstance(v, bool) for v in value.values()
+        isinstance(v, int | float) and not isinstance(v, bool) and not math.isnan(v) for v in value.values()
     ):
         raise InputError("Thresholds must be names with numbers.", where=where)
     return {str(key): float(number) for key, number in value.items()}

@@ -253,6 +253,13 @@ def test_nan_cells_of_the_loss_are_hard_and_a_column_that_is_mostly_nan_spells_i
     assert "non_finite" not in found(read_export(f"step,loss\n{sparse}".encode(), "a.csv").runs[0])
 
 
+@pytest.mark.parametrize(("share", "rule"), [(0.98, "no_eos"), (0.3, None)])
+def test_a_series_that_keeps_to_a_limit_is_judged_by_it_and_not_by_its_last_digits(share, rule):
+    run = run_of(CALM | {"train/generation/response_length.clipfrac": np.full(N, share)})
+    finding = found(run).get("no_eos") or found(run).get("truncation_high")
+    assert (finding and (finding.rule, finding.steps)) == (rule and (rule, (1, N)))
+
+
 def test_truncation_that_is_never_zero_below_the_cap_is_verls_way_of_counting():
     share = {"response_length/clip_ratio": np.full(N, 1 / 64), "response_length/max": noisy(900 + 200 * T, 30, 1)}
     rest = {name: line for name, line in CALM.items() if "response_length" not in name}

@@ -52,6 +52,18 @@ def test_an_own_rule_is_asked_beside_the_forty():
         (("condition: outside", "condition: magic"), "condition cannot be 'magic'"),
         (("{limit: 0.01}", "{limit: much}"), "Thresholds must be names with numbers"),
         (("window: 5", "window: five"), "window must be a whole number"),
+        (("window: 5", "window: 0"), "window must be a whole number from 1"),
+        (("{above: limit}", "{abov: limit}"), "a bound cannot be 'abov'; it may be above, from, below"),
+        (("{above: limit}", "{above: 0.1}"), "A bound must be the name of a threshold, not 0.1"),
+        (("bounds: {train/generation/aborted: {above: limit}}", "bounds: [a]"), "bounds must be names of metrics"),
+        (("bounds: {train/generation/aborted: {above: limit}}", "k: 1"), "that bounds must name"),
+        (("needs: [train/generation/aborted]", "needs: train/generation/aborted"), "needs must be a list of names"),
+        (("unit: share", "unit: furlong"), "unit cannot be 'furlong'"),
+        (("unit: share", "strong: awful"), "strong cannot be 'awful'"),
+        (("unit: share", "tresholds: {a: 1}"), "tresholds must be a text, or en and zh"),
+        (("{value} of the", "{failures} of the"), "a word in braces cannot be 'failures'"),
+        (("{value} of the", "{value.__class__} of the"), "a word in braces cannot be 'value.__class__'"),
+        (("{value} of the", "{ of the"), "The braces of a text do not fit"),
         (('text: "{value} of the rollouts failed."', ""), "The rule has no text"),
         (("id: tool_failures", "name: x"), "A rule needs an id"),
         (("rules:", "rules: [[["), "This is not YAML"),
@@ -61,6 +73,24 @@ def test_what_is_wrong_with_an_own_rule_is_said(change, says):
     with pytest.raises(InputError, match=says.split("'", maxsplit=1)[0]) as refused:
         read_rules(OWN.replace(*change))
     assert says in str(refused.value)
+
+
+def test_an_own_rule_may_speak_of_a_custom_metric_by_its_own_name():
+    custom = "train/metrics/tool_failures(mean)"
+    book = rule_book().with_rules(read_rules(OWN.replace("train/generation/aborted", custom)))
+    steps = np.arange(1.0, 41)
+    found = diagnose(Run("", (custom,), steps, np.full((1, 40), 0.03)), book=book).findings
+    assert ("tool_failures", (custom,)) in {(finding.rule, finding.series) for finding in found}
+
+
+def test_an_own_rule_that_does_not_say_what_its_condition_looks_at_abstains_without_it():
+    own = OWN.replace("condition: outside", "condition: entropy_high")
+    (check,) = (
+        one
+        for one in diagnose(run(np.full(40, 0.03)), book=rule_book().with_rules(read_rules(own))).checks
+        if one.rule == "tool_failures"
+    )
+    assert (check.state, str(check.why)) == ("abstained", "no entropy in this export")
 
 
 def test_an_own_rule_without_its_threshold_says_which():
