@@ -85,8 +85,8 @@ class Run:
         import numpy as np
 
         if self.distinct:
-            finite = np.isfinite(values)
-            return Series(self.steps, values) if finite.all() else Series(self.steps[finite], values[finite])
+            kept = _places_of_true(np.isfinite(values))
+            return Series(self.steps[kept], values[kept])
         kept = ~np.isnan(values)
         steps, values = self.steps[kept], values[kept]
         last = np.append(steps[1:] != steps[:-1], True)[: len(steps)]
@@ -240,6 +240,15 @@ def _run(label: str, titles: tuple[str, ...], steps: Floats, metrics: Floats, ro
     nan_steps = {name: in_order[places] for name, places in logged_nans(titles, in_order, own, said).items()}
     distinct = bool((in_order[1:] > in_order[:-1]).all())
     return Run(label, titles, in_order, own, restarts, nan_steps, distinct=distinct)
+
+
+def _places_of_true(hits: NDArray[np.bool_]) -> slice | NDArray[np.bool_]:
+    """What picks the hits out of an array: a slice where they stand side by side, which copies nothing."""
+    import numpy as np
+
+    count, first = int(np.count_nonzero(hits)), int(hits.argmax()) if len(hits) else 0
+    together = slice(first, first + count)
+    return together if hits[together].all() else hits
 
 
 def _places_of(rows: list[int], order: Rows) -> Rows:

@@ -28,6 +28,8 @@ HUGE = 1e300
 """Beyond it values are divided before they are summed, since their sum may be no float."""
 NEGLIGIBLE = 1e-20
 """A share of a sum that no digit of it shows."""
+BLOCK_POINTS = 16_384
+"""So many points at once are smoothed in the processor's cache."""
 GAP_STEPS = 5
 """A line breaks where the next value is more than this many median steps away."""
 
@@ -90,13 +92,33 @@ def smooth_series(series: Series, weight: float) -> Series:
         raise InputError("The smoothing weight must be from 0 to below 1, not {weight}.", weight=weight)
     if not weight or len(series) < 2:
         return series
-    sums, reach, far = series.values * (1 - weight), 1, weight
-    while reach < len(series) and far > NEGLIGIBLE:
+    sums, reach = np.empty(len(series)), _reach(weight)
+    size = max(BLOCK_POINTS, 4 * reach)
+    for begin in range(0, len(series), size):
+        first = max(0, begin - reach)
+        sums[begin : begin + size] = _weighted_sums(series.values[first : begin + size], weight)[begin - first :]
+    # far from the start a sum of all shares is 1
+    near = min(len(series), math.ceil(math.log(NEGLIGIBLE) / math.log(weight)))
+    sums[:near] /= -np.expm1(np.arange(1, near + 1) * math.log(weight))
+    return Series(series.steps, sums)
+
+
+def _reach(weight: float) -> int:
+    """How many points before one have a share in its sum: a power of two."""
+    reach, far = 1, weight
+    while far > NEGLIGIBLE:
+        reach, far = 2 * reach, far * far
+    return reach
+
+
+def _weighted_sums(values: Floats, weight: float) -> Floats:
+    """At each point ``sum((1 - weight) weight^k x[t-k])``, negligible shares left out."""
+    sums, reach, far = values * (1 - weight), 1, weight
+    while reach < len(values) and far > NEGLIGIBLE:
         # a sum over the last `reach` points and one that ends where it begins are the sum over twice as many
         sums[reach:] += far * sums[:-reach]
         reach, far = 2 * reach, far * far
-    shares = -np.expm1(np.arange(1, len(series) + 1) * math.log(weight))
-    return Series(series.steps, sums / shares)
+    return sums
 
 
 def means_around(series: Series, steps: Floats, points: int = CENTRED_POINTS) -> Series:

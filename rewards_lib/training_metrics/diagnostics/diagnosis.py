@@ -15,7 +15,7 @@ from rewards_lib.training_metrics.diagnostics.findings import MetricFinding
 from rewards_lib.training_metrics.diagnostics.levels import text_of
 from rewards_lib.training_metrics.diagnostics.outcomes import SEVERITIES, Outcome, Severity, State, step_text
 from rewards_lib.training_metrics.diagnostics.rules import Rule, RuleBook, rule_book
-from rewards_lib.training_metrics.diagnostics.weights import solve_weights
+from rewards_lib.training_metrics.diagnostics.weights import solved_weights
 from rewards_lib.training_metrics.export import Run
 
 
@@ -61,8 +61,9 @@ def diagnose(run: Run, *, book: RuleBook | None = None, weights: Mapping[str, fl
     when an own rule lacks a threshold its condition asks for.
     """
     book = book or rule_book()
-    solved = solve_weights(run)
-    evidence = Evidence(run, weights or solved)
+    evidence = Evidence(run, weights)
+    solved = solved_weights(evidence)
+    evidence.weights = weights or solved or {}
     outcomes = {rule.id: _judge(evidence, rule, book) for rule in book.rules}
     checks, findings = [], []
     for rule in book.rules:

@@ -87,7 +87,7 @@ def spike(evidence: Evidence, rule: Rule) -> Outcome:
     """
     line = evidence.need(alternatives(rule)[0])
     values = evidence.peaks(line)
-    z, medians = robust_deviations(values, rule.window, line.starts, beyond=rule.limit("z"))
+    z, medians = robust_deviations(values, rule.window, line.starts)
     places = (z > rule.limit("z")).nonzero()[0]
     if not len(places):
         return Outcome.ok()

@@ -111,7 +111,7 @@ def _jumps(line: Line, rule: Rule, *, near: Floats | None = None, width: float =
         after = np.minimum(near.searchsorted(line.steps), len(near) - 1)
         before = np.maximum(after - 1, 0)
         among = np.minimum(abs(near[after] - line.steps), abs(near[before] - line.steps)) <= width
-    z, medians = robust_deviations(line.values, rule.window, line.starts, beyond=rule.limit("z"), among=among)
+    z, medians = robust_deviations(line.values, rule.window, line.starts, among=among)
     steps: Floats = line.steps[(z > rule.limit("z")) & (line.values > rule.limit("times") * medians)]
     return steps
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rewards_lib.training_metrics.diagnostics.sorted_windows import middle, middle_deviation, sorted_windows
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -24,7 +26,8 @@ LEAST_MOVE = 0.01
 
 FLOOR_SHARE = 0.05
 """A deviation is at least this share of the median: in a very calm history a ripple is no spike."""
-CHUNK_POINTS = 100_000
+CHUNK_POINTS = 8192
+"""So many windows at once stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,8 @@ def window_means(values: Floats, window: int, starts: Sequence[int] = ()) -> tup
     for begin, end in zip([0, *starts], [*starts, len(values)], strict=True):
         if end - begin < window:
             continue
-        sums = np.cumsum(np.insert(values[begin:end], 0, 0.0))
+        sums = np.zeros(end - begin + 1)
+        np.cumsum(values[begin:end], out=sums[1:])
         ends.append(np.arange(begin + window - 1, end))
         means.append((sums[window:] - sums[:-window]) / window)
     if not ends:
@@ -101,34 +105,28 @@ def stretches(hits: Hits, least: int) -> list[tuple[int, int]]:
 
 
 def robust_deviations(
-    values: Floats, window: int, starts: Sequence[int] = (), *, beyond: float, among: Hits | None = None
+    values: Floats, window: int, starts: Sequence[int] = (), *, among: Hits | None = None
 ) -> tuple[Floats, Floats]:
     """How many robust deviations values lie above the median of the ``window`` values before them, and that median.
 
-    ``z = (x - median) / max(1.4826 MAD, 5 % of the median)``; 0 where there is no such history, where it is all 0, and
-    where z cannot exceed ``beyond``, which a glance at the smallest value of the history tells of nearly every point.
-    Points outside ``among`` are not looked at.
+    ``z = (x - median) / max(1.4826 MAD, 5 % of the median)``; 0 where there is no such history and where it is all 0.
+    Points outside ``among`` are 0 too.
     """
     import numpy as np
 
     z, medians = np.zeros(len(values)), np.zeros(len(values))
     for begin, end in zip([0, *starts], [*starts, len(values)], strict=True):
-        if end - begin <= window:
-            continue
-        part = values[begin:end]
-        windows = np.lib.stride_tricks.sliding_window_view(part, window)
-        least = windows[:-1].min(axis=1)
-        # for a median of 0 or more: x - median > beyond * 5 % of the median, and the median is no less than the least
-        maybe = (part[window:] > (1 + FLOOR_SHARE * beyond) * least) | (least < 0)
-        places = np.flatnonzero(maybe if among is None else maybe & among[begin + window : end])
-        for chunk in np.array_split(places, len(places) // CHUNK_POINTS + 1):
-            history = windows[chunk]
-            median = np.median(history, axis=1)
-            deviation = np.median(np.abs(history - median[:, None]), axis=1)
-            scale = np.maximum(1.4826 * deviation, FLOOR_SHARE * np.abs(median))
-            here = begin + window + chunk
+        for first in range(begin + window, end, CHUNK_POINTS):
+            here = slice(first, min(first + CHUNK_POINTS, end))
+            if among is not None and not among[here].any():
+                continue
+            ranks = sorted_windows(values[first - window : here.stop - 1], window)
+            median = middle(ranks)
+            scale = np.maximum(1.4826 * middle_deviation(ranks, median), FLOOR_SHARE * np.abs(median))
             medians[here] = median
-            z[here] = np.divide(values[here] - median, scale, out=np.zeros_like(median), where=scale > 0)
+            np.divide(values[here] - median, scale, out=z[here], where=scale > 0)
+    if among is not None:
+        z[~among] = medians[~among] = 0
     return z, medians
 
 

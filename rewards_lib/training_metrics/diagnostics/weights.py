@@ -103,15 +103,19 @@ def check_weights(run: Run, weights: Mapping[str, float]) -> WeightCheck:
     size = max(1.0, float(abs(columns[0]).max()))
     return WeightCheck(
         weights, missing, len(steps), largest, float(off.mean()), float(steps[place]),
-        largest <= TOLERANCE * size, solve_weights(run), final.name,
+        largest <= TOLERANCE * size, solved_weights(evidence), final.name,
     )  # fmt: skip
 
 
 def solve_weights(run: Run) -> Mapping[str, float] | None:
     """The weights of the functions by least squares; None when steps are too few or functions move together."""
+    return solved_weights(Evidence(run))
+
+
+def solved_weights(evidence: Evidence) -> Mapping[str, float] | None:
+    """The same for a run whose series have been read."""
     import numpy as np
 
-    evidence = Evidence(run)
     final = evidence.find(TRAIN)
     names = list(evidence.functions)
     if final is None or not names:
@@ -131,8 +135,10 @@ def _aligned(first: Line, others: list[Line]) -> tuple[Floats, list[Floats]]:
 
     steps = first.steps
     for other in others:
-        # the series of a run without gaps share one array of steps
-        steps = steps if other.steps is steps else np.intersect1d(steps, other.steps)
+        # nearly always the same steps
+        if not np.array_equal(steps, other.steps):
+            steps = np.intersect1d(steps, other.steps, assume_unique=True)
     return steps, [
-        line.values if line.steps is steps else line.values[line.steps.searchsorted(steps)] for line in (first, *others)
+        line.values if len(line) == len(steps) else line.values[line.steps.searchsorted(steps)]
+        for line in (first, *others)
     ]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics import Series, downsample, drawn_points, means_around, smooth_series
+from rewards_lib.training_metrics import Series, downsample, drawn_points, means_around, series, smooth_series
 
 numbers = st.floats(-1e6, 1e6)
 
@@ -29,6 +29,14 @@ def test_smoothing_is_the_weighted_mean_of_what_came_before(values, weight):
         shares = [weight ** (place - k) if weight or place != k else 1.0 for k in range(place + 1)]
         expected = math.fsum(s * v for s, v in zip(shares, values, strict=False)) / math.fsum(shares)
         assert smoothed[place] == pytest.approx(expected, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize("weight", [0.3, 0.8, 0.99, 0.9999])
+def test_smoothing_in_blocks_changes_no_digit(weight, monkeypatch):
+    whole = line(np.random.default_rng(7).standard_cauchy(40_000))
+    smoothed = smooth_series(whole, weight).values
+    monkeypatch.setattr(series, "BLOCK_POINTS", len(whole))
+    assert smooth_series(whole, weight).values.tolist() == smoothed.tolist()
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1, 1.5, math.nan])

@@ -4,9 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from rewards_lib.training_metrics.diagnostics import trends
 from rewards_lib.training_metrics.diagnostics.trends import (
     noise,
     robust_deviations,
@@ -50,7 +51,7 @@ def test_noise_is_no_trend_and_two_points_are_none():
 def test_deviations_begin_after_a_whole_history():
     values = np.ones(40)
     values[10] = values[30] = 5
-    z, medians = robust_deviations(values, 20, beyond=3)
+    z, medians = robust_deviations(values, 20)
     assert z.nonzero()[0].tolist() == [30]
     assert medians[30] == 1
 
@@ -58,7 +59,7 @@ def test_deviations_begin_after_a_whole_history():
 def test_a_history_of_zeros_gives_no_deviation():
     values = np.zeros(40)
     values[30] = 5
-    assert not robust_deviations(values, 20, beyond=3)[0].any()
+    assert not robust_deviations(values, 20)[0].any()
 
 
 @given(st.lists(st.booleans(), max_size=40), st.integers(1, 5))
@@ -76,16 +77,43 @@ def test_thirds_and_noise_of_a_smooth_curve():
     assert noise(values) < 1e-9
 
 
-@settings(deadline=None)  # the first call loads pandas
-@given(st.lists(st.floats(-5, 50), min_size=8, max_size=60).map(np.array))
-def test_every_deviation_beyond_the_limit_is_as_the_formula_says(values):
-    z, _ = robust_deviations(values, 5, beyond=2)
-    for place in range(5, len(values)):
-        history = values[place - 5 : place]
-        median = np.median(history)
-        scale = max(1.4826 * np.median(abs(history - median)), 0.05 * abs(median))
-        exact = (values[place] - median) / scale if scale else 0
-        if exact > 2 + 1e-9:
-            assert z[place] == pytest.approx(exact)
-        else:
-            assert z[place] <= 2 + 1e-6
+HISTORIES = st.one_of(
+    st.lists(st.floats(-5, 50), max_size=80),
+    st.lists(st.sampled_from([-1.0, 0.0, 0.0, 1.0, 7.0]), max_size=80),
+    st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), max_size=80),
+).map(lambda values: np.array(values, dtype="float64"))
+
+
+def by_the_formula(values, window):
+    """Deviations and medians as they are defined, a window at a time."""
+    z, medians = np.zeros(len(values)), np.zeros(len(values))
+    for place in range(window, len(values)):
+        history = values[place - window : place]
+        medians[place] = np.median(history)
+        scale = max(1.4826 * np.median(abs(history - medians[place])), 0.05 * abs(medians[place]))
+        z[place] = (values[place] - medians[place]) / scale if scale else 0
+    return z, medians
+
+
+@given(HISTORIES, st.integers(1, 23))
+def test_deviations_are_what_the_formula_says_to_the_last_digit(values, window):
+    z, medians = robust_deviations(values, window)
+    exact_z, exact_medians = by_the_formula(values, window)
+    assert z.tolist() == exact_z.tolist()
+    assert medians.tolist() == exact_medians.tolist()
+
+
+def test_long_series_are_looked_at_in_chunks_that_do_not_show(monkeypatch):
+    values = np.random.default_rng(5).standard_cauchy(500)
+    whole = robust_deviations(values, 20, [130])
+    monkeypatch.setattr(trends, "CHUNK_POINTS", 7)
+    assert [part.tolist() for part in robust_deviations(values, 20, [130])] == [part.tolist() for part in whole]
+
+
+def test_only_the_points_that_are_asked_for_have_a_deviation(monkeypatch):
+    monkeypatch.setattr(trends, "CHUNK_POINTS", 7)
+    values = np.random.default_rng(6).normal(1, 0.1, 300)
+    among = np.zeros(300, dtype=bool)
+    among[[3, 50, 51, 222]] = True
+    for whole, some in zip(robust_deviations(values, 20), robust_deviations(values, 20, among=among), strict=True):
+        assert (some == np.where(among, whole, 0)).all()
