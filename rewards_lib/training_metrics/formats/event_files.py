@@ -49,24 +49,38 @@ def is_event_file(head: bytes) -> bool:
 
 
 def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
-    """Read the event files of one run, in the order of their names; a restart shows as steps that go back.
+    """Read event files, those of one folder as one run in the order of their names, as TensorBoard does.
 
-    Raises InputError when they hold no scalar.
+    A restart of a run shows as steps that go back. Raises InputError when there is no scalar.
     """
-    found: dict[bytes, list[Points]] = {}
+    found: dict[str, dict[bytes, list[Points]]] = {}
     notes: list[Sentence] = []
     for file, data in sorted(files):
         for tag, part in _scalars_of_file(data, file, notes).items():
-            found.setdefault(tag, []).append(part)
+            found.setdefault(str(Path(file).parent), {}).setdefault(tag, []).append(part)
     if not found:
         raise InputError("The event file holds no scalar.", where=name, remedy="Give the file that logged metrics.")
-    points = {tag.decode("utf-8", "replace"): join_points(parts) for tag, parts in found.items()}
-    numbers, _ = gather_points({"": points})
+    several = len(found) > 1
+    labels = _labels_of(list(found), name) if several else [""]
+    points = {
+        label: {tag.decode("utf-8", "replace"): join_points(parts) for tag, parts in tags.items()}
+        for label, tags in zip(labels, found.values(), strict=True)
+    }
+    numbers, label_of_row = gather_points(points)
+    names = tuple(dict.fromkeys(tag for tags in points.values() for tag in tags))
     told = sentence(
         "TensorBoard events, {files} files, {tags} tags, {points} points",
-        files=len(files), tags=len(points), points=sum(len(one.steps) for one in points.values()),
+        files=len(files), tags=len(names),
+        points=sum(len(one.steps) for tags in points.values() for one in tags.values()),
     )  # fmt: skip
-    return Reading(tuple(points), numbers, told, tuple(notes), x="step", clocks=frozenset({"step", "Wall time"}))
+    return Reading(names, numbers, told, tuple(notes), x="step", clocks=frozenset({"step", "Wall time"}),
+                   labels=label_of_row if several else None)  # fmt: skip
+
+
+def _labels_of(folders: Sequence[str], name: str) -> list[str]:
+    """What tells folders apart: their paths below the one that holds all of them, which itself is called ``name``."""
+    root = os.path.commonpath(folders)
+    return [name if folder == root else os.path.relpath(folder, root) for folder in folders]
 
 
 def _scalars_of_file(data: bytes, file: str, notes: list[Sentence]) -> dict[bytes, Points]:

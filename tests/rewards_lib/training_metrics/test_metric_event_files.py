@@ -78,10 +78,20 @@ def test_steps_that_begin_again_are_a_restart():
 
 
 def test_a_folder_of_event_files_is_one_run_in_the_order_of_their_names(tmp_path):
-    (tmp_path / "sub").mkdir()
     (tmp_path / "events.out.tfevents.1").write_bytes(VERSION + event(1, "r", simple(1)) + event(2, "r", simple(2)))
-    (tmp_path / "sub" / "events.out.tfevents.2").write_bytes(VERSION + event(2, "r", simple(5)))
+    (tmp_path / "events.out.tfevents.2").write_bytes(VERSION + event(2, "r", simple(5)))
     assert series(read_export(tmp_path)) == {"r": [[1, 1], [2, 5]]}
+
+
+def test_each_folder_below_a_folder_is_a_run_of_its_own(tmp_path):
+    for place, value in (("grpo/a", 1), ("grpo/b", 2)):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "events.out.tfevents.1").write_bytes(VERSION + event(1, "r", simple(value)))
+    (tmp_path / "grpo" / "a" / "1700000000.5").mkdir()  # where hyper-parameters go, without any scalar
+    (tmp_path / "grpo" / "a" / "1700000000.5" / "events.out.tfevents.2").write_bytes(VERSION)
+    export = read(tmp_path)
+    assert series(export) == {"a - r": [[1, 1]], "b - r": [[1, 2]]}
+    assert not any(run.restarts for run in export.runs)
 
 
 def test_a_folder_without_event_files_is_refused(tmp_path):
