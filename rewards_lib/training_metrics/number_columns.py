@@ -110,7 +110,8 @@ class NumberColumns:
             frame, plain = frame.iloc[:, :width], plain[:width]
             self._values[plain, begin:end] = frame.loc[:, plain].to_numpy(dtype="float64").T
             parts = {place: _text_part(frame.iloc[:, place], begin) for place in np.flatnonzero(~plain).tolist()}
-        gap_at_end = bool(frame.iloc[:, width - 1].isna().any())
+        # beside a number above 2**63 pandas calls a blank cell an empty text
+        gap_at_end = bool(frame.iloc[:, width - 1].isin([np.nan, ""]).any())
         with self._lock:
             for place, part in parts.items():
                 self._parts.setdefault(self.names[place], []).append(part)

@@ -81,6 +81,11 @@ def test_a_quoted_line_end_behind_the_first_parts_stays_inside_its_cell(short_pa
     assert run.series("loss").values.tolist() == [0.5] * 8 + [0.25, 0.125]
 
 
+def test_short_rows_are_told_beside_a_number_beyond_64_bits():
+    export = read_export(b"step,loss,count\n1,\n2,,\n3,,9223372036854775808", "run.csv")
+    assert any("Cells missing at the ends of rows: 1" in str(note) for note in export.notes)
+
+
 def test_commas_are_no_decimal_points_where_another_part_of_the_column_has_points(short_parts):
     export = read_export(b"step;loss\n3;1,5\n4;0.5\n5;0,25\n6;0.75", "run.csv")
     assert export.runs[0].series("loss").values.tolist() == [0.5, 0.75]
