@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.formats.reading import Points, Reading, gather_points
+from rewards_lib.training_metrics.names import canonical_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from rewards_lib.training_metrics.series import Floats
 
 _TWIN = re.compile(r"(?P<of>.+)__(?P<end>MIN|MAX)", re.DOTALL)
 _SWANLAB = re.compile(r"(?P<of>.+)_(?P<what>step|timestamp)", re.DOTALL)
@@ -78,15 +81,23 @@ def _swanlab(plain: Reading) -> Reading | None:
     stems = [stem for stem, parts in pairs.items() if parts == {"step", "timestamp"} and "-" in stem]
     if not stems or plain.columns[0] != "step" or len(plain.columns) != 1 + 2 * len(stems):
         return None
-    run = _common_run(stems)
+    known = {run for run in map(_run_before_known_metric, stems) if run}
+    common = _common_run(stems)
     groups: dict[str, dict[str, str]] = {}
     for stem in stems:
-        label = run or stem.partition("-")[0]
+        own = [_run_before_known_metric(stem) or "", *(run for run in known if stem.startswith(f"{run}-"))]
+        label = max(own, key=len) or common or stem.partition("-")[0]
         groups.setdefault(label, {})[stem.removeprefix(f"{label}-")] = f"{stem}_step"
     return Reading(
         plain.columns, plain.numbers, sentence("SwanLab, {told}", told=plain.told), plain.notes, x="step",
         clocks=frozenset({"step"} | {f"{stem}_timestamp" for stem in stems}), groups=groups,
     )  # fmt: skip
+
+
+def _run_before_known_metric(stem: str) -> str | None:
+    """What stands before the dash behind which a metric begins whose meaning is known; both may hold dashes."""
+    dashes = (place for place, sign in enumerate(stem) if sign == "-" and place)
+    return next((stem[:place] for place in dashes if canonical_name(stem[place + 1 :])), None)
 
 
 def _common_run(stems: Sequence[str]) -> str:
@@ -140,11 +151,14 @@ def _points_by_key(
     clock = numbers.column(wall) if wall else None
     if clock is not None and np.nanmax(clock) > 1e11:
         clock = clock / 1e3
+    logged = ~np.isnan(values)
+    logged[list(numbers.nan_rows.get(value, []))] = True
+    logged &= np.isfinite(steps)
     found: dict[str, dict[str, Points]] = {}
     codes, pairs = pd.factorize(pd.Series(zip(labels, keys, strict=True)))
     order = np.argsort(codes, kind="stable")
     for (run, name), places in zip(pairs, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
-        rows = places[np.isfinite(steps[places])]
+        rows = places[logged[places]]
         if name and len(rows):
             found.setdefault(run, {})[name] = Points(steps[rows], values[rows], None if clock is None else clock[rows])
     return found
@@ -170,6 +184,14 @@ def _sampled(columns: tuple[str, ...], numbers: Numbers) -> list[Sentence]:
     rows = numbers.values.shape[1] if numbers.values.size else 0
     if columns == _TENSORBOARD and rows >= _RESERVOIR:
         return [sentence("TensorBoard keeps {count} random points of a tag: peaks may be missing.", count=_RESERVOIR)]
-    if "_step" in numbers.names and rows == _SAMPLED_ROWS:
+    if "_step" in numbers.names and rows == _SAMPLED_ROWS and _is_thinned(numbers.column("_step")):
         return [sentence("W&B's history() gives {count} sampled rows by default: peaks may be missing.", count=rows)]
     return []
+
+
+def _is_thinned(steps: Floats) -> bool:
+    """Whether rows stand at even distances of more than one, which a sample has and a whole history has not."""
+    import numpy as np
+
+    gaps = np.diff(np.sort(steps[np.isfinite(steps)]))
+    return bool(len(gaps) and np.median(gaps) > 1 and gaps.max() <= 2 * np.median(gaps))

@@ -141,13 +141,16 @@ def gather_points(points: Mapping[str, Mapping[str, Points]]) -> tuple[Numbers, 
     """Columns out of single points: run to metric to its points.
 
     A row for each step of a run; where steps go back, rows of the later part follow, so that a restart is seen. More
-    breaks than restarts there can be are a shuffled file: the last point of a step counts. Gives the run of each row.
+    breaks than restarts there can be are a shuffled file: the last point of a step counts. A value that is NaN was
+    logged as one. Gives the run of each row.
     """
     import numpy as np
 
     names = list(dict.fromkeys(name for metrics in points.values() for name in metrics))
     row_of = {name: row for row, name in enumerate(names, 2)}
-    blocks, labels = [], []
+    blocks: list[Floats] = []
+    labels: list[str] = []
+    nan_rows: dict[str, list[int]] = {}
     for label, metrics in points.items():
         steps, places = _rows_of(metrics)
         block = np.full((len(names) + 2, len(steps)), np.nan)
@@ -155,13 +158,19 @@ def gather_points(points: Mapping[str, Mapping[str, Points]]) -> tuple[Numbers, 
         walls: set[int] = set()
         for name, one in metrics.items():
             block[row_of[name], places[name]] = one.values
+            if np.isnan(one.values).any():
+                said = np.arange(len(steps))[places[name]]
+                lost = np.unique(said[np.isnan(block[row_of[name], said])])
+                nan_rows.setdefault(name, []).extend((len(labels) + lost).tolist())
             if one.wall is not None and id(one.wall) not in walls:  # metrics of the same records share their times
                 walls.add(id(one.wall))
                 block[1, places[name]] = np.fmax(block[1, places[name]], one.wall)
         blocks.append(block)
         labels += [label] * len(steps)
     together = blocks[0] if len(blocks) == 1 else np.concatenate([np.empty((len(names) + 2, 0)), *blocks], axis=1)
-    numbers = numbers_of(["step", WALL_TIME, *names], together)
+    numbers = numbers_of(
+        ["step", WALL_TIME, *names], together, nan_rows={n: rows for n, rows in nan_rows.items() if rows}
+    )
     return replace(numbers, blank=tuple(name for name in numbers.blank if name != WALL_TIME)), labels
 
 

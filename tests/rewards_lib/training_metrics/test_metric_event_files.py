@@ -68,6 +68,14 @@ def test_simple_values_and_tensors_are_scalars():
     assert (export.x, "Wall time" in export.x_choices) == ("step", True)
 
 
+def test_a_nan_that_was_logged_is_told():
+    data = VERSION + b"".join(event(step, "loss", simple(value)) for step, value in [(1, 1), (2, float("nan")), (3, 2)])
+    export = read(data)
+    assert series(export) == {"loss": [[1, 1], [3, 2]]}
+    assert export.runs[0].non_finite("loss").tolist() == [2]
+    assert "Cells that say NaN: 1, in loss" in " ".join(map(str, export.notes))
+
+
 def test_steps_that_begin_again_are_a_restart():
     data = VERSION + b"".join(
         event(step, "r", simple(value)) for step, value in [(1, 1), (2, 2), (3, 3), (2, 8), (3, 9)]

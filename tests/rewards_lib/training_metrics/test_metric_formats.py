@@ -58,6 +58,7 @@ def test_a_csv_with_one_odd_min_column_is_a_plain_table():
 def test_sampled_wandb_history_is_told():
     rows = "".join(f"{4 * i},0.5\n" for i in range(500))
     assert "500 sampled rows" in told(read("_step,train/reward\n" + rows))
+    assert not told(read("_step,train/reward\n" + "".join(f"{i},0.5\n" for i in range(500))))
 
 
 def test_a_wandb_summary_is_one_point_a_series_and_nothing_is_judged():
@@ -82,6 +83,21 @@ def test_in_swanlab_the_column_called_step_holds_the_value():
     head = "step,exp1-train/loss_step,exp1-train/loss_timestamp,exp1-reward_step,exp1-reward_timestamp\n"
     export = read(head + "1,0.9,1700000000000,0.1,1700000000000\n2,0.8,1700000001000,,\n")
     assert series(export) == {"exp1 - train/loss": [[1, 0.9], [2, 0.8]], "exp1 - reward": [[1, 0.1]]}
+
+
+def test_in_swanlab_runs_and_keys_may_hold_dashes():
+    keys = ("grpo-1-reward", "grpo-2-reward", "grpo-1-val-core/openai/gsm8k/acc/mean@1", "grpo-1-tool-calls")
+    head = "step," + ",".join(f"{key}_step,{key}_timestamp" for key in keys)
+    assert set(series(read(head + "\n1,1,9,2,9,3,9,4,9\n2,1,9,2,9,3,9,4,9\n"))) == {
+        "grpo-1 - reward", "grpo-2 - reward", "grpo-1 - val-core/openai/gsm8k/acc/mean@1", "grpo-1 - tool-calls",
+    }  # fmt: skip
+
+
+def test_a_nan_in_a_long_table_is_a_value_that_was_logged_and_a_blank_is_none():
+    export = read("key,value,step\nloss,0.5,1\nloss,nan,2\nreward,,2\nloss,0.4,3\nreward,0.1,3\n")
+    assert series(export) == {"loss": [[1, 0.5], [3, 0.4]], "reward": [[3, 0.1]]}
+    assert "Cells that say NaN: 1, in loss" in told(export)
+    assert diagnose(export.runs[0]).worst == "hard"
 
 
 def test_a_long_mlflow_table_gives_a_series_for_each_key_and_run():
