@@ -5,16 +5,7 @@ import streamlit as st
 from components import shell, state
 from components.i18n import _
 from components.metrics.chart_link import link_charts
-from components.metrics.charts import (
-    chart_of,
-    charts_of_findings,
-    draw,
-    drawn_names,
-    main_charts,
-    mark_findings,
-    optimiser_charts,
-    series_chart,
-)
+from components.metrics.charts import chart_of, draw, drawn_names
 from components.metrics.controls import close_all, look_chooser, picked, picks_of, series_picker
 from components.metrics.diagnosis import judge_runs, weights_of_mix
 from components.metrics.download import download_menu
@@ -28,7 +19,9 @@ from components.metrics.files import (
 )
 from components.metrics.findings import diagnosis_list
 from components.metrics.followed import follow_paths, path_field
+from components.metrics.kept_charts import known_charts, picked_chart
 from components.metrics.thresholds import rules_menu
+from components.metrics.view import view_of
 from rewards_lib.training_metrics import runs_of
 
 shell.through_app()
@@ -56,16 +49,11 @@ if exports:
     with controls:
         look = look_chooser(exports, runs)
     judged = judge_runs(exports, weights_of_mix())
-    findings = [finding for one in judged.values() for finding in one.findings]
-    known = main_charts(runs, look)
-    optimiser = optimiser_charts(runs, look)
-    told = charts_of_findings(findings, [*known, *optimiser], runs, look)
-    charts = [*known, *told, *optimiser]
+    view = view_of(exports, judged, look)
+    known = known_charts(view)
+    charts = known.all
     offered = picks_of(exports, runs, drawn_names(charts))
-    picks = picked(offered, unasked=not charts)
-    drawn = [series_chart(runs, pick.members, pick.title, look, key=f"chart_series_{pick.title}") for pick in picks]
-    if len(runs) == 1:
-        mark_findings(findings, charts)
+    drawn = [picked_chart(view, pick) for pick in picked(offered, unasked=not charts)]
 with place:
     shell.page_head(
         _("Training metrics"),
@@ -88,14 +76,14 @@ if not opened:
 elif exports:
     diagnosis_list(judged, runs, charts, rules_menu)
     mended(exports)
-    facts(runs, look)
-    draw([*known, *told], runs, look)
-    if optimiser:
-        found = any(chart_of(finding, charts) in optimiser for finding in findings)
+    facts(view)
+    draw([*known.main, *known.told], runs, look)
+    if known.optimiser:
+        found = any(chart_of(finding, charts) in known.optimiser for finding in view.findings)
         with st.expander(_("Optimiser: loss, gradient norm, KL, entropy, learning rate"), expanded=found):
-            draw(optimiser, runs, look)
+            draw(known.optimiser, runs, look)
     series_picker(exports, offered, others=bool(charts))
     draw(drawn, runs, look)
-    values_table(runs, drawn_names([*charts, *drawn]), look)
+    values_table(view, drawn_names([*charts, *drawn]))
     link_charts(*state.metric_focus.get(), key="chart_link")
 follow_paths()

@@ -43,11 +43,6 @@ def draw(charts: Sequence[Chart], runs: Mapping[str, Run], look: Look) -> None:
         for place, chart in zip(st.columns(2, gap="medium"), charts[start : start + 2], strict=False):
             with place.container(gap=None, key=chart.key):
                 st.markdown(f"**{theme.plain(chart.title)}**  :small[:gray[{theme.plain(chart.small)}]]")
-                chart.figure.update_layout(
-                    dragmode="select",
-                    selectdirection="h",
-                    modebar={"bgcolor": "rgba(0,0,0,0)", "color": theme.palette().muted},
-                )
                 # a chart of other steps is another chart: it must not show the box that was dragged in this one
                 key = f"plot_{chart.key}_{look.step_range[0]}_{look.step_range[1]}"
                 st.plotly_chart(

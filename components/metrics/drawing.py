@@ -77,7 +77,11 @@ class Drawing:
         self.runs = runs
         self.alone = len(runs) == 1
         self.figure = theme.figure(HEIGHT, legend=True)
-        self.figure.update_yaxes(exponentformat="e")  # learning rates are read as 3e-6, never as 3µ
+        bar = {"bgcolor": "rgba(0,0,0,0)", "color": theme.palette().muted}
+        self.figure.update_layout(
+            dragmode="select", selectdirection="h", modebar=bar,
+            yaxis_exponentformat="e",  # learning rates are read as 3e-6, never as 3µ
+        )  # fmt: skip
         self.told: list[tuple[str, Series]] = []
         """Names of curves with what they show within the range."""
         self.shown: dict[str, list[Series]] = {"y": [], "y2": []}
@@ -234,16 +238,15 @@ class Drawing:
             low = max(low, float(self._values("y").min()))
         ends = [(math.log10 if log else height or float)(end) for end in (low, high)]
         self.figure.layout.yaxis.update(range=ends, rangemode="normal")
-        steps, values = np.concatenate([one.steps for one in self.shown["y"]]), self._values("y")
-        told = []
-        for beyond, template in (
-            (values - high, _("points above: {count}, farthest {value} at step {step}")),
-            (low - values, _("points below: {count}, farthest {value} at step {step}")),
+        values, told = self._values("y"), []
+        for beyond, place, template in (
+            (values > high, values.argmax(), _("points above: {count}, farthest {value} at step {step}")),
+            (values < low, values.argmin(), _("points below: {count}, farthest {value} at step {step}")),
         ):
-            if (beyond > 0).any():
-                place = int(beyond.argmax())
-                where = {"value": short_number(float(values[place])), "step": f"{steps[place]:g}"}
-                told.append(fill(template, {"count": theme.count(int((beyond > 0).sum())), **where}))
+            if count := int(np.count_nonzero(beyond)):
+                step = np.concatenate([one.steps for one in self.shown["y"]])[place]
+                where = {"value": short_number(float(values[place])), "step": f"{step:g}"}
+                told.append(fill(template, {"count": theme.count(count), **where}))
         return "; ".join(told)
 
     def _restart(self, step: float) -> None:
@@ -276,7 +279,8 @@ class Drawing:
         """All values that an axis shows, in one row."""
         import numpy as np
 
-        return np.concatenate([np.empty(0), *(shown.values for shown in self.shown[axis])])
+        parts = [shown.values for shown in self.shown[axis]]
+        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
 
 
 # --- words ---------------------------------------------------------------------------------------------------------

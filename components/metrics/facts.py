@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
 from components import theme
-from components.i18n import _, say
+from components.i18n import _, language, say
 from components.metrics.drawing import END_POINTS, Look, ends, short_number
+from components.metrics.view import View
 from rewards_lib.training_metrics import Export, Run, Series, canonical_names, notes_of
 
 SHOWN_NOTES = 3
 MOST_ROWS = 24
+MOST_KEPT = 2048
+"""Facts and rows of the table, a few numbers each."""
 
 
 def facts_of(run: Run, look: Look) -> list[tuple[str, str]]:
@@ -41,13 +45,18 @@ def facts_of(run: Run, look: Look) -> list[tuple[str, str]]:
     return facts
 
 
-def facts(runs: Mapping[str, Run], look: Look) -> None:
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False)
+def _facts_of(within: str, spoken: str, label: str, _view: View) -> list[tuple[str, str]]:  # noqa: ARG001 -- keys
+    return facts_of(_view.runs[label], _view.look)
+
+
+def facts(view: View) -> None:
     """Draw a row of facts for each run: label above, value below."""
-    for label, run in runs.items():
+    for place, label in enumerate(view.runs):
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-            if len(runs) > 1:
-                st.markdown(theme.rule_mark(list(runs).index(label), label), width=180)
-            for name, value in facts_of(run, look):
+            if len(view.runs) > 1:
+                st.markdown(theme.rule_mark(place, label), width=180)
+            for name, value in _facts_of(view.within, language(), label, view):
                 with st.container(width="content", gap=None):
                     st.caption(name)
                     st.markdown(f"**{theme.plain(value)}**", help=_help(name))
@@ -60,27 +69,58 @@ def _help(name: str) -> str | None:
     return None
 
 
-def values_table(runs: Mapping[str, Run], names: Collection[str], look: Look) -> None:
+@dataclass(frozen=True)
+class Figures:
+    """A series within the steps looked at, in numbers."""
+
+    points: int
+    first: float
+    last: float
+    mean: float
+    least: float
+    least_step: float
+    most: float
+    most_step: float
+
+
+def figures_of(series: Series) -> Figures | None:
+    """The numbers of a series; None when it has no value."""
+    if not len(series):
+        return None
+    steps, values = series.steps, series.values
+    low, high = int(values.argmin()), int(values.argmax())
+    return Figures(
+        len(series), float(values[0]), float(values[-1]), float(values.mean()), float(values[low]), float(steps[low]),
+        float(values[high]), float(steps[high]),
+    )  # fmt: skip
+
+
+@st.cache_resource(max_entries=MOST_KEPT, show_spinner=False)
+def _figures_of(within: str, label: str, name: str, _view: View) -> Figures | None:  # noqa: ARG001 -- a key
+    return figures_of(_view.runs[label].series(name).within(_view.look.step_range))
+
+
+def values_table(view: View, names: Collection[str]) -> None:
     """Draw, behind a button, a table of what is shown: each series within the steps looked at, in numbers."""
     with st.expander(_("Values of the shown series within these steps")):
         rows = [
             {
                 _("run"): label,
                 _("series"): name,
-                _("points"): len(shown),
-                _("first"): float(shown.values[0]),
-                _("last"): float(shown.values[-1]),
-                _("mean"): float(shown.values.mean()),
-                _("min"): float(shown.values.min()),
-                _("min at step"): float(shown.steps[shown.values.argmin()]),
-                _("max"): float(shown.values.max()),
-                _("max at step"): float(shown.steps[shown.values.argmax()]),
+                _("points"): shown.points,
+                _("first"): shown.first,
+                _("last"): shown.last,
+                _("mean"): shown.mean,
+                _("min"): shown.least,
+                _("min at step"): shown.least_step,
+                _("max"): shown.most,
+                _("max at step"): shown.most_step,
             }
-            for label, run in runs.items()
+            for label, run in view.runs.items()
             for name in run.names
-            if name in names and len(shown := run.series(name).within(look.step_range))
+            if name in names and (shown := _figures_of(view.within, label, name, view))
         ]
-        if len(runs) == 1:
+        if len(view.runs) == 1:
             rows = [{key: value for key, value in row.items() if key != _("run")} for row in rows]
         numbers = [_("first"), _("last"), _("mean"), _("min"), _("max")]
         st.dataframe(
