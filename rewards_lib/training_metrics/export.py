@@ -344,7 +344,9 @@ def _step_notes(x: str, file_order: Floats, carried: int, runs: Sequence[Run]) -
     notes = []
     finite = file_order[np.isfinite(file_order)]
     if lost := len(file_order) - len(finite):
-        notes.append(sentence("Rows without a step in {x}: {count}; they were left out.", count=lost, x=x))
+        told = "Rows without a step in {x}: {count}, the first is row {row}; they were left out."
+        first = int(np.flatnonzero(~np.isfinite(file_order))[0]) + 1
+        notes.append(sentence(told, count=lost, x=x, row=first))
     if carried:
         told = "Rows without a step in {x}: {count}; they stand at the step that was logged before them."
         notes.append(sentence(told, count=carried, x=x))
@@ -352,10 +354,9 @@ def _step_notes(x: str, file_order: Floats, carried: int, runs: Sequence[Run]) -
         notes.append(sentence("Runs in this file: {labels}.", labels=name_list([run.label for run in runs])))
     for run in runs:
         notes += [restart.note() for restart in run.restarts]
-        if not run.restarts and (twice := len(conflicts(run.steps, run.values))):
-            notes.append(
-                sentence("Steps that came more than once: {count}; the last value of each is shown.", count=twice)
-            )
+        if not run.restarts and len(twice := conflicts(run.steps, run.values)):
+            told = "Steps that came more than once: {count}, the first is {step}; the last value of each is shown."
+            notes.append(sentence(told, count=len(twice), step=f"{float(twice[0]):.15g}"))
     if len(runs) == 1 and not runs[0].restarts and not _rises(finite):
         notes.append(sentence("The rows were not in the order of {x} and were sorted.", x=x))
     return notes

@@ -144,7 +144,7 @@ def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     that of a metric is never taken, however it rises. Where epochs alone are counted and each has several rows (TRL
     prints rounded ones), the rows are. Raises StepColumnError when there is none.
     """
-    known = next((name for name in STEP_NAMES if name in numbers.names), None)
+    known = _known_counter(numbers)
     if known not in (None, "epoch"):
         return known
     rising = [name for name, values in zip(numbers.names, numbers.values, strict=True) if _counts_up(values)]
@@ -156,6 +156,18 @@ def choose_x(numbers: Numbers, columns: Sequence[str], where: str) -> str:
     if found is None:
         raise StepColumnError(columns, numbers.names, where)
     return found
+
+
+def _known_counter(numbers: Numbers) -> str | None:
+    """The likeliest known name, but for one that has less than half of the steps that another has.
+
+    W&B's ``_step`` counts whatever was logged and is no measure for the others.
+    """
+    import numpy as np
+
+    filled = {name: int(np.isfinite(numbers.column(name)).sum()) for name in STEP_NAMES if name in numbers.names}
+    most = max((count for name, count in filled.items() if name != "_step"), default=0)
+    return next((name for name, count in filled.items() if 2 * count >= most), None)
 
 
 def _has_many_rows(epoch: str, numbers: Numbers) -> bool:

@@ -31,6 +31,10 @@ def test_a_known_step_column_is_found_wherever_it_stands(header, x):
     assert read(f"{header}\n1,2,3\n2,3,5\n").x == x
 
 
+def test_a_known_step_column_that_is_nearly_empty_does_not_count_the_steps():
+    assert read("global_step,step,r\n,1,5\n,2,6\n30,3,7\n,4,8\n").x == "step"
+
+
 def test_an_unknown_rising_column_of_whole_numbers_counts_the_steps():
     assert read("reward,tick\n0.5,10\n0.6,20\n").x == "tick"
 
@@ -92,7 +96,8 @@ def test_series_of_splits_that_count_apart_keep_their_own_steps():
 def test_rows_without_a_step_are_left_out_and_told():
     export = read("step,r\n1,5\n,6\n3,7\n")
     assert report_exports([export])["series"] == {"r": [[1, 5], [3, 7]]}
-    assert [str(note) for note in export.notes] == ["Rows without a step in step: 1; they were left out."]
+    (note,) = export.notes
+    assert str(note) == "Rows without a step in step: 1, the first is row 2; they were left out."
 
 
 def test_a_train_row_and_a_test_row_of_one_step_both_stay():
@@ -127,6 +132,8 @@ def test_a_shuffled_file_is_sorted_and_no_restart():
 def test_a_step_logged_twice_in_place_is_one_point_and_no_restart():
     export = read("Wall time,Step,Value\n1700000000.5,100,0.7\n1700000003.1,100,0.75\n1700000900.0,200,0.80\n")
     assert report_exports([export])["series"] == {"Value": [[100, 0.75], [200, 0.8]]}
+    (note,) = export.notes
+    assert str(note) == "Steps that came more than once: 1, the first is 100; the last value of each is shown."
     assert export.runs[0].restarts == ()
 
 
