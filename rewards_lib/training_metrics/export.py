@@ -15,7 +15,7 @@ from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.csv_header import name_list
 from rewards_lib.training_metrics.formats import Reading, read_content
-from rewards_lib.training_metrics.nan_cells import logged_nans
+from rewards_lib.training_metrics.nan_cells import logged_nans, lost_losses
 from rewards_lib.training_metrics.series import Series
 from rewards_lib.training_metrics.steps import (
     RELATIVE_TIME,
@@ -59,7 +59,10 @@ class Run:
     """One row for each name, one column for each step; NaN is a gap."""
     restarts: tuple[Restart, ...] = ()
     nan_steps: Mapping[str, Floats] = field(default_factory=dict)
-    """Names to the steps at which NaN was logged as a value; it is none, so the series has a gap there."""
+    """Names to the steps at which NaN was logged as a value; it is none, so the series has a gap there.
+
+    A loss that was NaN from beginning to end is here although it is no series.
+    """
     spread: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
     """Names to the lowest and highest values behind each of their rows, where the export kept them."""
     distinct: bool = False
@@ -237,7 +240,11 @@ def _run(label: str, titles: tuple[str, ...], steps: Floats, metrics: Floats, ro
     in_order, own = (steps, metrics) if whole else (steps[order], metrics[:, order])
     restarts = find_restarts(steps[rows], conflicts(in_order, own))
     said = {name: _places_of(cells, order) for name, cells in numbers.nan_rows.items() if name in titles}
-    nan_steps = {name: in_order[places] for name, places in logged_nans(titles, in_order, own, said).items()}
+    logged = logged_nans(titles, in_order, own, said)
+    nan_steps = {name: in_order[places] for name, places in logged.items()}
+    if all(len(logged.get(name, ())) == len(places) for name, places in said.items()):  # no gap is spelt so here
+        blank = {name: _places_of(numbers.nan_rows[name], order) for name in numbers.blank if name in numbers.nan_rows}
+        nan_steps |= {name: in_order[blank[name]] for name in lost_losses(blank, own)}
     distinct = bool((in_order[1:] > in_order[:-1]).all())
     return Run(label, titles, in_order, own, restarts, nan_steps, distinct=distinct)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 USUALLY = 0.9
 """The share of its split's rows from which on a metric is expected in every one of them."""
+_ALWAYS_THERE = ("train/actor/loss", "train/actor/pg_loss", "train/actor/grad_norm")
 FEWEST_LOST = 2
 """One row of tests alone at the end of a file is an evaluation of the finished run, not a collapse."""
 
@@ -56,6 +57,22 @@ def logged_nans(names: Sequence[str], steps: Floats, values: Floats, places: Map
         if len(kept):
             found[name] = kept
     return found
+
+
+def lost_losses(places: Mapping[str, Places], values: Floats) -> list[str]:
+    """Of the columns in which nothing but NaN stands, those of a loss or its gradient that say so in every row.
+
+    ``places`` are where they say so, ``values`` those of all metrics. Other metrics may be written so when they are
+    switched off; there is no update without a loss.
+    """
+    import numpy as np
+
+    rows = np.flatnonzero(np.isfinite(values).any(axis=0))
+    return [
+        name
+        for name, said in places.items()
+        if canonical_name(name) in _ALWAYS_THERE and len(rows) and np.isin(rows, said).all()
+    ]
 
 
 def _family(name: str) -> tuple[str, str]:

@@ -87,6 +87,12 @@ class Evidence:
         """
         return self._speaking.get(canonical) or (canonical if canonical in self.run.names else None)
 
+    def wholly_lost(self, canonical: str) -> tuple[str, Floats] | None:
+        """The name and the steps of what was NaN from beginning to end and is therefore no series."""
+        lost = [name for name in self.run.nan_steps if name not in self.run.names]
+        name = canonical_names(lost).get(canonical)
+        return (name, self.run.nan_steps[name]) if name else None
+
     def find(self, canonical: str) -> Line | None:
         """The series of a canonical name; None when the run has none with a finite value."""
         name = self.name_of(canonical)

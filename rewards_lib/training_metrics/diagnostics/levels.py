@@ -154,6 +154,9 @@ def non_finite(evidence: Evidence, rule: Rule) -> Outcome:
     """A value of one of the series is NaN or an infinity."""
     found: list[tuple[str, Floats]] = []
     for canonical in alternatives(rule):
+        if lost := evidence.wholly_lost(canonical):
+            span = (float(lost[1].min()), float(lost[1].max()))
+            return Outcome.found(steps=span, n=len(lost[1]), series=lost[0])
         name = evidence.name_of(canonical)
         steps = evidence.run.non_finite(name) if name else None
         if name and steps is not None and len(steps):

@@ -253,6 +253,28 @@ def test_nan_cells_of_the_loss_are_hard_and_a_column_that_is_mostly_nan_spells_i
     assert "non_finite" not in found(read_export(f"step,loss\n{sparse}".encode(), "a.csv").runs[0])
 
 
+@pytest.mark.parametrize(
+    ("cells", "is_told"),
+    [
+        ("{i},nan,0.3,0.1\n", True),  # the loss was lost from the first step on
+        ("{i},nan,nan,0.1\n", True), ("{i},0.5,nan,0.1\n", False),  # entropy may be switched off
+        ("{i},,0.3,0.1\n", False),
+    ],
+)  # fmt: skip
+def test_a_loss_that_is_nan_from_beginning_to_end_is_hard(cells, is_told):
+    text = "step,loss,entropy,reward\n" + "".join(cells.format(i=i) for i in range(1, 41))
+    finding = found(read_export(text.encode()).runs[0]).get("non_finite")
+    assert (finding and finding.said()) == (
+        "loss is no finite number, first at step 1 (steps: 40)." if is_told else None
+    )
+
+
+def test_a_file_that_spells_its_gaps_nan_tells_nothing_of_a_loss_it_never_logged():
+    rows = "".join(f"{i},nan,0.5,{0.4 if i % 10 == 0 else 'nan'}\n" for i in range(1, 41))
+    run = read_export(("step,loss,reward,test/reward\n" + rows).encode()).runs[0]
+    assert "non_finite" not in found(run)
+
+
 @pytest.mark.parametrize(("share", "rule"), [(0.98, "no_eos"), (0.3, None)])
 def test_a_series_that_keeps_to_a_limit_is_judged_by_it_and_not_by_its_last_digits(share, rule):
     run = run_of(CALM | {"train/generation/response_length.clipfrac": np.full(N, share)})
