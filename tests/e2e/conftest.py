@@ -36,6 +36,16 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update",
     "--js-flags=--single-threaded",  # threads that tidy up beside a page take its processor, on a machine of two
 ]  # fmt: skip
+QUIET_MS = 120  # a rerun that the last action caused may not have begun at the first look
+IS_QUIET = """([look, needed]) => {  // asked at every frame: playwright's own expectations look up to a second apart
+  const app = document.querySelector("[data-testid=stApp]");
+  const isQuiet = app?.dataset.testConnectionState === "CONNECTED" && app.dataset.testScriptState === "notRunning"
+    && !document.querySelector("[data-stale=true]");
+  if (!isQuiet || window.look !== look) window.quietSince = Infinity;
+  window.look = look;
+  window.quietSince = Math.min(window.quietSince, isQuiet ? performance.now() : Infinity);
+  return performance.now() - window.quietSince >= needed;
+}"""
 WINDOW = {"width": 1400, "height": 900}
 LEFT = "about:blank#left"  # where a tab stands that can be used again
 MODIFIER = "Meta" if sys.platform == "darwin" else "Control"
@@ -188,6 +198,7 @@ class Visitor:
     def __init__(self, page: Page, server: ConsoleProcess) -> None:
         self.page = page
         self.server = server
+        self._looks = 0
         self.script_errors: list[str] = []
         self.foreign_requests: list[str] = []
         page.on("pageerror", self._keep_error)
@@ -227,12 +238,8 @@ class Visitor:
 
     def settle(self) -> None:
         """Wait until the page is connected, idle and whole; an exception box fails the test."""
-        app = self.page.get_by_test_id("stApp")
-        for _ in range(2):  # a rerun that the last action caused may not have begun at the first look
-            expect(app).to_have_attribute("data-test-connection-state", "CONNECTED")
-            expect(app).to_have_attribute("data-test-script-state", "notRunning")
-            self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 60)))")
-        expect(self.page.locator("[data-stale=true]")).to_have_count(0)
+        self._looks += 1
+        self.page.wait_for_function(IS_QUIET, arg=[self._looks, QUIET_MS], timeout=ACTION_MS)
         expect(self.page.get_by_test_id("stException")).to_have_count(0)
 
     def go(self, title: str) -> None:
