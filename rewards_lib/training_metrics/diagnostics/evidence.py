@@ -158,9 +158,13 @@ class Evidence:
         return self.find(need) is not None
 
     def points(self, needs: Sequence[str]) -> int:
-        """How many points the shortest of the train series has that are needed; of the run where none is."""
-        counts = [len(line) for need in needs for one in need.split("|") if (line := self.find(one.strip()))
-                  and one.strip().startswith("train/")]  # fmt: skip
+        """How many points the shortest of the train series has that are needed; of the run where none is.
+
+        Of ``a | b`` the longer counts: either will do.
+        """
+        either = [[one.strip() for one in need.split("|")] for need in needs]
+        found = [[line for one in names if one.startswith("train/") and (line := self.find(one))] for names in either]
+        counts = [max(map(len, lines)) for lines in found if lines]
         if counts:
             return min(counts)
         if any(need.startswith("functions(") for need in needs):

@@ -269,6 +269,12 @@ def test_a_loss_that_is_nan_from_beginning_to_end_is_hard(cells, is_told):
     )
 
 
+def test_a_rule_that_needs_either_of_two_is_not_kept_from_judging_by_the_sparse_one():
+    sparse = np.where(STEPS % 50 == 0, 0.6, np.nan)
+    run = run_of(CALM | {"train/critic/vf_explained_var": sparse, "train/critic/vf_clipfrac": np.full(N, 0.4)})
+    assert found(run)["critic_weak"].series == ("train/critic/vf_clipfrac",)
+
+
 def test_a_file_that_spells_its_gaps_nan_tells_nothing_of_a_loss_it_never_logged():
     rows = "".join(f"{i},nan,0.5,{0.4 if i % 10 == 0 else 'nan'}\n" for i in range(1, 41))
     run = read_export(("step,loss,reward,test/reward\n" + rows).encode()).runs[0]
