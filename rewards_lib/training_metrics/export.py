@@ -165,7 +165,7 @@ def put_in_order(reading: Reading, name: str, *, x: str | None = None) -> Export
     numbers = with_texts_read(reading.numbers)
     if not numbers.values.size:
         raise StepColumnError(reading.columns, (), name)
-    chosen = x is not None
+    chosen = bool(x or reading.x)
     x = _checked_x(x, numbers, name) if x else (reading.x or choose_x(numbers, reading.columns, name))
     steps, carried = steps_of(numbers, x)
     rows = np.flatnonzero(np.isfinite(steps))

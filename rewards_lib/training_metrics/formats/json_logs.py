@@ -15,6 +15,7 @@ from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.formats.reading import Reading, gather_records
 from rewards_lib.training_metrics.sniffing import TextSource
+from rewards_lib.training_metrics.steps import ROW_NUMBER, STEP_NAMES
 
 _SUMMARY_OF_TRAINER = ("train_runtime", "train_samples_per_second")
 _REMEDY = "Give a trainer_state.json, a file of one JSON record a line, or a CSV."
@@ -57,10 +58,10 @@ def _read_document(document: object, source: TextSource) -> Reading:
         return _reading(list(enumerate(document, 1)), sentence("JSON records"), source, [], rows_told="record")
     if isinstance(document, dict) and (records := _records_of_columns(document)):
         return _reading(list(enumerate(records, 1)), sentence("JSON columns"), source, [], rows_told="record")
+    if isinstance(document, dict) and (isinstance(document.get("data"), dict) or _is_record(document)):
+        return _reading([(1, _unpacked(document))], sentence("JSON lines"), source, [])
     if isinstance(document, dict) and _is_summary(document):
         return _read_summary(document, source)
-    if isinstance(document, dict) and isinstance(document.get("data"), dict):
-        return _reading([(1, _unpacked(document))], sentence("JSON lines"), source, [])
     raise InputError("This JSON holds no metrics known here.", where=source.name, remedy=_REMEDY)
 
 
@@ -96,14 +97,27 @@ def _read_trainer_state(document: Mapping[str, Any], source: TextSource) -> Read
     return _reading(rows, sentence("TRL trainer_state.json"), source, notes, rows_told="record")
 
 
+def _is_record(document: Mapping[str, Any]) -> bool:
+    """Whether this is the only line so far of a log, which counts its steps and has nothing of W&B's own."""
+    return any(name in document for name in STEP_NAMES) and not _is_of_wandb(document)
+
+
+def _is_of_wandb(document: Mapping[str, Any]) -> bool:
+    return any(key in document for key in ("_wandb", "_step", "_runtime", "_timestamp"))
+
+
 def _is_summary(document: Mapping[str, Any]) -> bool:
     return any(isinstance(v, int | float) and not isinstance(v, bool) for v in document.values())
 
 
 def _read_summary(document: Mapping[str, Any], source: TextSource) -> Reading:
-    row = {key: value for key, value in document.items() if key != "_wandb" and not isinstance(value, Mapping)}
+    # tables and histograms say of which type they are
+    kept = {k: v for k, v in document.items() if k != "_wandb" and not (isinstance(v, Mapping) and "_type" in v)}
     note = sentence("This file holds the last value of each metric, not a history: nothing can be judged by it.")
-    return replace(_reading([(1, row)], sentence("W&B summary"), source, [note]), last_values_only=True)
+    reading = _reading([(1, kept)], sentence("W&B summary"), source, [note])
+    counted = any(name in STEP_NAMES for name in reading.numbers.names)  # one row alone tells no other counter
+    x = None if counted or not _is_of_wandb(document) else ROW_NUMBER
+    return replace(reading, last_values_only=True, x=x)
 
 
 def _read_lines(text: str, source: TextSource) -> Reading:

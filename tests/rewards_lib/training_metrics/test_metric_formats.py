@@ -76,6 +76,20 @@ def test_the_counters_that_a_panel_lists_for_each_run_are_no_curves():
     assert series(read(text)) == {"r - x": [[1, 0.1], [2, 0.2]]}
 
 
+def test_a_summary_without_any_step_is_one_point_a_series_too():
+    text = '{"loss": 0.1, "reward": {"max": 0.5}, "table": {"_type": "table-file", "size": 9}, "_runtime": 3.5}'
+    export = read(text)
+    assert export.x == "row number"
+    assert series(export) == {"loss": [[1, 0.1]], "reward/max": [[1, 0.5]]}
+
+
+@pytest.mark.parametrize("text", ['{"step": 4, "data": {"r": 0.5}}', '{"step": 4, "r": 0.5}\n'])
+def test_the_first_line_of_a_log_is_no_summary(text):
+    export = read(text)
+    assert series(export) == {"r": [[4, 0.5]]}
+    assert not export.runs[0].last_values_only
+
+
 # --- SwanLab, MLflow, long tables ----------------------------------------------------------------------------------
 
 
