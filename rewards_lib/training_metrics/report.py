@@ -11,8 +11,9 @@ from pathlib import Path
 from rewards_lib.contract import JsonObject, Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.diagnostics import SEVERITIES, RuleBook, check_weights, diagnose
-from rewards_lib.training_metrics.export import Export, Run, read_export
+from rewards_lib.training_metrics.export import Export, Run, put_in_order, read_export
 from rewards_lib.training_metrics.families import Family, group_families
+from rewards_lib.training_metrics.formats.event_files import FILE_NAME, read_events
 from rewards_lib.training_metrics.series import Series, StepRange, smooth_series
 
 
@@ -33,8 +34,26 @@ def metrics_report(
     """
     if not files:
         raise InputError("No file was given.", remedy="Name at least one export.")
-    exports = [read_file(path) for path in files]
+    exports = read_files(files)
     return report_exports(exports, step_range=step_range, smooth=smooth, weights=weights, book=book)
+
+
+def read_files(paths: Sequence[Path]) -> list[Export]:
+    """Read exports from disk; event files of one folder are one export, since they are parts of one run.
+
+    Raises InputError when one cannot be opened or is no usable table.
+    """
+    parts: dict[Path, list[Path]] = {}
+    for path in paths:
+        is_part = bool(FILE_NAME.fullmatch(path.name)) and path.is_file()
+        parts.setdefault(path.absolute().parent if is_part else path, []).append(path)
+    exports = []
+    for folder, files in parts.items():
+        if len(files) > 1 and folder not in files:
+            exports.append(_read_parts(files, folder.name))
+        else:
+            exports += map(read_file, files)
+    return exports
 
 
 def read_file(path: Path) -> Export:
@@ -42,9 +61,19 @@ def read_file(path: Path) -> Export:
     try:
         return read_export(path)
     except OSError as error:
-        raise InputError(
-            "The file cannot be read: {why}.", why=error.strerror or str(error), where=str(path)
-        ) from error
+        raise _unreadable(error, path) from error
+
+
+def _read_parts(paths: Sequence[Path], name: str) -> Export:
+    try:
+        files = [(path.name, path.read_bytes()) for path in dict.fromkeys(paths)]
+    except OSError as error:
+        raise _unreadable(error, Path(name)) from error
+    return put_in_order(read_events(files, name), name)
+
+
+def _unreadable(error: OSError, path: Path) -> InputError:
+    return InputError("The file cannot be read: {why}.", why=error.strerror or str(error), where=str(path))
 
 
 def report_exports(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics import read_export, series_of
+from rewards_lib.training_metrics import metrics_report, read_export, series_of
 from rewards_lib.training_metrics.formats import event_blocks, event_files
 from rewards_lib.training_metrics.formats.event_files import _crc32c, _masked, is_event_file
 
@@ -89,6 +89,15 @@ def test_a_folder_of_event_files_is_one_run_in_the_order_of_their_names(tmp_path
     (tmp_path / "events.out.tfevents.1").write_bytes(VERSION + event(1, "r", simple(1)) + event(2, "r", simple(2)))
     (tmp_path / "events.out.tfevents.2").write_bytes(VERSION + event(2, "r", simple(5)))
     assert series(read_export(tmp_path)) == {"r": [[1, 1], [2, 5]]}
+
+
+def test_event_files_of_one_folder_that_are_named_one_by_one_are_one_run(tmp_path):
+    files = [tmp_path / f"events.out.tfevents.{number}" for number in (1, 2)]
+    files[0].write_bytes(VERSION + event(1, "r", simple(1)) + event(2, "r", simple(2)))
+    files[1].write_bytes(VERSION + event(2, "r", simple(5)))
+    report = metrics_report(files[::-1])
+    assert report["series"] == {"r": [[1, 1], [2, 5]]}
+    assert report["files"] == [tmp_path.name]
 
 
 def test_each_folder_below_a_folder_is_a_run_of_its_own(tmp_path):
