@@ -207,7 +207,8 @@ def service_slow(evidence: Evidence, rule: Rule) -> Outcome:
                 )  # fmt: skip
             continue
         median = float(np.median(line.values))
-        hits = stretches(line.values > rule.limit("times") * median, rule.k) if median > 0 else []
+        slow = stretches(line.values > rule.limit("times") * median, rule.k) if median > 0 else []
+        hits = [stretch for stretch in slow if stretch[0] > 0]  # the first steps of a run fill caches: no rise
         if hits:
             begin, end = hits[0][0], hits[-1][1]
             value = float(line.values[begin : end + 1].max())

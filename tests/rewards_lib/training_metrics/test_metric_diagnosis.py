@@ -275,6 +275,12 @@ def test_a_rule_that_needs_either_of_two_is_not_kept_from_judging_by_the_sparse_
     assert found(run)["critic_weak"].series == ("train/critic/vf_clipfrac",)
 
 
+@pytest.mark.parametrize(("slow", "is_told"), [(STEPS < 6, False), ((STEPS > 20) & (STEPS < 26), True)])
+def test_a_start_that_is_slow_is_no_service_that_became_slow(slow, is_told):
+    run = run_of(CALM | {"train/metrics/judge_seconds": np.where(slow, 9.0, 1.0)})
+    assert ("reward_service_slow" in found(run)) is is_told
+
+
 def test_a_file_that_spells_its_gaps_nan_tells_nothing_of_a_loss_it_never_logged():
     rows = "".join(f"{i},nan,0.5,{0.4 if i % 10 == 0 else 'nan'}\n" for i in range(1, 41))
     run = read_export(("step,loss,reward,test/reward\n" + rows).encode()).runs[0]

@@ -4,10 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics import metrics_report
+from rewards_lib.training_metrics import metrics_report, read_export, report_exports
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "training_metrics"
 KEYS = {"files", "columns", "x", "series", "families", "findings", "checks", "notes", "summary"}
@@ -30,6 +33,16 @@ def test_a_report_has_every_part_and_names_as_they_were_read(tmp_path):
         {"name": "reward:acc", "kind": "reward", "members": {"mean": "rewards/acc"}, "pair": None}
     ]
     assert [finding["rule"] for finding in report["findings"]] == ["too_short"]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text("abc(/)_.@1 -", min_size=1, max_size=8).map(str.strip), min_size=1, max_size=6, unique=True))
+def test_long_names_that_share_their_beginning_come_out_as_they_went_in(ends):
+    names = [f"train/reward/functions/{'a_long_name_' * 8}{end}/rewards(mean)" for end in ends]
+    table = pd.DataFrame([[1, *range(len(names))], [2, *range(len(names))]], columns=["step", *names])
+    report = report_exports([read_export(table.to_csv(index=False).encode())])
+    assert list(report["series"]) == names
+    assert sorted(name for family in report["families"] for name in family["members"].values()) == sorted(names)
 
 
 def test_a_range_cuts_series_and_summary_but_smoothing_sees_what_came_before(tmp_path):
