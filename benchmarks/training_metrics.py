@@ -197,6 +197,7 @@ def main() -> None:
         wide = write_export(root / "b.csv", wide_rows, 800, 0.4)
         compare_parsing(wide, f"B, {wide_rows} x 800, 40 % blank")
         compare_holding_some(wide, "B")
+        time_first_chart(wide, "B")
         long = write_export(root / "c.csv", 100_000, 30, 0.0)
         compare_parsing(long, "C, 100 000 x 30")
         time_first_chart(long, "C")

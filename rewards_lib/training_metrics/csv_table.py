@@ -180,24 +180,29 @@ def _read_closely(source: TextSource, header: Header, begin: int, end: int, colu
     # pandas takes the width of the first row for that of all, and would pass over what lies beyond it in silence
     if len(first[1]) > len(header.names) + 1 or "".join(first[1][len(header.names) :]).strip():
         raise _OverlongRowError
-    options, before = _options(source, header, columns.decimal_comma), columns.rows
-
-    def surplus_cells() -> int | None:
-        return _surplus_cells(source, header, begin, end, columns.rows - before)
-
-    some = len(columns.names) < len(header.names) and surplus_cells() is not None
-    if some:
-        used = {"names": list(header.names), "usecols": columns.names}
-        _parse_rows(source, header, begin, end, columns, options | used)
-        # pandas passes over what lies beyond the columns it was asked for: every row must be known to be whole
-        some = surplus_cells() == 0
-    if not some:
+    before, some = columns.rows, len(columns.names) < len(header.names)
+    if not some or not _read_some(source, header, begin, end, columns):
         columns.drop_rows(before)
-        _parse_rows(source, header, begin, end, columns, options | {"names": [*header.names, SPARE]})
-    return -(surplus_cells() or 0) if columns.has_gap_at_end else 0
+        _parse_rows(source, header, begin, end, columns, names=[*header.names, SPARE])
+    if not columns.has_gap_at_end:
+        return 0
+    return _missing_cells(source, header, begin, end, columns.rows - before) or 0
+
+
+def _read_some(source: TextSource, header: Header, begin: int, end: int, columns: NumberColumns) -> bool:
+    """Add the rows of some columns alone, and say whether that will do.
+
+    pandas passes over what lies beyond the columns it was asked for, so that every row must be known to be whole.
+    """
+    before = columns.rows
+    if source.count(b'"', begin, end):
+        return False
+    _parse_rows(source, header, begin, end, columns, names=header.names, usecols=columns.names)
+    return _missing_cells(source, header, begin, end, columns.rows - before) == 0
 
 
 def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[str, Any]:
+    """How pandas is asked to read, whatever the columns."""
     return {
         "sep": header.delimiter,
         "header": None,
@@ -212,12 +217,12 @@ def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[st
 
 
 def _parse_rows(
-    source: TextSource, header: Header, begin: int, end: int, columns: NumberColumns, options: dict[str, Any]
+    source: TextSource, header: Header, begin: int, end: int, columns: NumberColumns, **which: Sequence[str]
 ) -> None:
-    """Add all rows."""
+    """Add all rows; ``which`` columns are read is said as to ``pandas.read_csv``."""
     import pandas as pd
 
-    before = columns.rows
+    options, before = _options(source, header, columns.decimal_comma) | which, columns.rows
 
     def put(place: int, part: pd.DataFrame) -> None:
         if SPARE in part and any(str(cell).strip() for cell in part[SPARE].dropna()):
@@ -286,14 +291,14 @@ def _count_cells(line: bytes, delimiter: str) -> int:
     return QUOTED.sub("", line.decode("utf-8", "ignore")).count(delimiter) + 1
 
 
-def _surplus_cells(source: TextSource, header: Header, begin: int, end: int, rows: int) -> int | None:
-    """How many more cells than the header asks for the rows from ``begin`` to ``end`` have.
+def _missing_cells(source: TextSource, header: Header, begin: int, end: int, rows: int) -> int | None:
+    """How many cells fewer than the header asks for the rows from ``begin`` to ``end`` have.
 
     None in a text with quotes, whose delimiters may be text.
     """
     if source.count(b'"', begin, end):
         return None
-    return source.count(header.delimiter.encode(), begin, end) - rows * (header.width - 1)
+    return rows * (header.width - 1) - source.count(header.delimiter.encode(), begin, end)
 
 
 # --- refusals ------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rewards_lib.training_metrics.diagnostics.trends import Trend, trend, window_means
@@ -51,12 +52,18 @@ class Line:
         return window_means(self.values, window, self.starts)
 
     def first(self, window: int) -> float:
-        """The mean of the first window."""
-        return float(self.values[:window].mean())
+        """The mean of the first window, or of what is there where no part of the run has one."""
+        begin = next((begin for begin, end in self._parts() if end - begin >= window), 0)
+        return float(self.values[begin : begin + window].mean())
 
     def last(self, window: int) -> float:
-        """The mean of the last window."""
-        return float(self.values[-window:].mean())
+        """The mean of the last window, or of what is there where no part of the run has one."""
+        end = next((end for begin, end in reversed(self._parts()) if end - begin >= window), len(self))
+        return float(self.values[max(0, end - window) : end].mean())
+
+    def _parts(self) -> list[tuple[int, int]]:
+        """Where the parts between restarts begin and end."""
+        return list(pairwise((0, *self.starts, len(self))))
 
     def trend(self, begin: int = 0) -> Trend:
         """The trend from a point on."""
@@ -113,8 +120,10 @@ class Evidence:
 
     def peaks(self, line: Line) -> Floats:
         """The largest values behind a line where the export kept them (a W&B panel averages), else its values."""
+        import numpy as np
+
         high = self.run.highs(line.name)
-        return high.values if len(high) == len(line) else line.values
+        return high.values if np.array_equal(high.steps, line.steps) else line.values
 
     def need(self, canonical: str) -> Line:
         """A series that a condition looks at. Raises MissingSeriesError where an own rule did not make sure of it."""
@@ -134,10 +143,12 @@ class Evidence:
 
     def functions_with(self, *parts: str) -> dict[str, dict[str, Line]]:
         """Those functions that have all of these parts, at the same steps."""
+        import numpy as np
+
         return {
             name: lines
             for name, lines in self.functions.items()
-            if all(part in lines and len(lines[part]) == len(lines["mean"]) for part in parts)
+            if all(part in lines and np.array_equal(lines[part].steps, lines["mean"].steps) for part in parts)
         }
 
     @cached_property

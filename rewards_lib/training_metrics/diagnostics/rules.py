@@ -18,7 +18,6 @@ from rewards_lib.training_metrics.diagnostics.findings import Text
 from rewards_lib.training_metrics.diagnostics.outcomes import SEVERITIES, Severity
 
 PATH = Path(__file__).parent.parent / "rules.yaml"
-LANGUAGES = ("en", "zh")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics import Run, diagnose, read_rules, rule_book
+from rewards_lib.training_metrics import Run, diagnose, diagnostics, read_rules, rule_book
 
 OWN = """
 rules:
@@ -97,6 +97,14 @@ def test_an_own_rule_without_its_threshold_says_which():
     book = rule_book().with_rules(read_rules(OWN.replace("{limit: 0.01}", "{}")))
     with pytest.raises(InputError, match="rule tool_failures: The rule needs the threshold limit"):
         diagnose(run(np.full(40, 0.03)), book=book)
+
+
+def test_every_threshold_of_the_forty_is_asked_for():
+    folder = Path(diagnostics.__file__).parent
+    asked = "".join(file.read_text("utf-8") for file in folder.glob("*.py"))
+    for rule in rule_book().rules:
+        bounds = {name for sides in rule.bounds.values() for name in sides.values()}
+        assert [name for name in rule.thresholds if name not in bounds and f'"{name}"' not in asked] == [], rule.id
 
 
 def test_the_documentation_lists_every_rule_with_its_thresholds_and_its_example_is_read():

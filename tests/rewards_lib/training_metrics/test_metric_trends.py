@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.training_metrics.diagnostics import trends
+from rewards_lib.training_metrics.diagnostics.evidence import Line
 from rewards_lib.training_metrics.diagnostics.trends import (
     noise,
     robust_deviations,
@@ -117,3 +118,19 @@ def test_only_the_points_that_are_asked_for_have_a_deviation(monkeypatch):
     among[[3, 50, 51, 222]] = True
     for whole, some in zip(robust_deviations(values, 20), robust_deviations(values, 20, among=among), strict=True):
         assert (some == np.where(among, whole, 0)).all()
+
+
+@given(
+    st.lists(st.floats(-10, 10), min_size=1, max_size=40),
+    st.sets(st.integers(1, 39), max_size=4),
+    st.integers(1, 10),
+)
+def test_the_first_and_the_last_window_reach_over_no_restart(values, starts, window):
+    starts = tuple(sorted(place for place in starts if place < len(values)))
+    line = Line("loss", np.arange(float(len(values))), np.array(values), starts)
+    ends, means = line.windows(window)
+    if len(ends):
+        assert [line.first(window), line.last(window)] == pytest.approx([means[0], means[-1]], abs=1e-9)
+    else:
+        assert line.first(window) == np.mean(values[:window])
+        assert line.last(window) == np.mean(values[-window:])
