@@ -11,9 +11,8 @@ from rewards_lib.practice import exercises
 
 shell.through_app()
 head = st.container()
-overview, work = st.columns([2.8, 8.2], gap="medium")
-with overview:
-    name = plan()
+name = plan()
+work = st.container()
 exercise = exercises()[name]
 modes = {"write": _("Write it"), "recall": _("From memory")}
 with work, st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -46,7 +45,7 @@ if pressed["check"]:
             check(name)
     else:
         judge(name)
-    st.rerun()  # the plan at the left counts what was solved
+    st.rerun()  # the plan counts what was solved
 with work:
     if mode == "write":
         level, minutes = level_name(exercise.level), _("about {minutes} minutes", minutes=exercise.minutes)

@@ -1,4 +1,4 @@
-"""The list of exercises and how far each came."""
+"""The exercises to choose from and how far each came: one row, so that nothing stands before the exercise itself."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ def plan() -> str:
     """Draw the exercises with their state and return the name of the one chosen; the choice stands in the address."""
     known, reached = exercises(), progress().load()
     solved = sum(one.solved_at is not None for name, one in reached.items() if name in known)
-    st.progress(solved / len(known), text=_("{solved} of {count} solved", solved=solved, count=len(known)))
     names = list(known)
     asked = st.query_params.get(QUERY_KEY)
     current = state.exercise_name.get() or (asked if asked in known else _first_open(names, reached))
-    chosen = st.radio(
+    left, right = st.columns([5, 6], gap="medium", vertical_alignment="center")
+    chosen = left.selectbox(
         _("Exercise"), names, index=names.index(current),
-        format_func=lambda name: _title(known[name], reached.get(name)), label_visibility="collapsed",
-        captions=[_caption(known[name], reached.get(name)) for name in names], key="exercise",
+        format_func=lambda name: _entry(known[name], reached.get(name)), label_visibility="collapsed", key="exercise",
     )  # fmt: skip
-    st.caption(_("What you write is kept for each exercise."))
+    right.progress(solved / len(known), text=_("{solved} of {count} solved", solved=solved, count=len(known)))
     current = chosen or current
     state.exercise_name.set(current)
     if asked != current:
@@ -52,13 +51,9 @@ def level_name(level: Level) -> str:
     }[level]  # fmt: skip
 
 
-def _title(exercise: Exercise, reached: ExerciseProgress | None) -> str:
-    mark = "  :green[:material/check_circle:]" if reached and reached.solved_at else ""
-    return f"{exercise.place}  {say(exercise.title)}{mark}"
-
-
-def _caption(exercise: Exercise, reached: ExerciseProgress | None) -> str:
-    told = [level_name(exercise.level)]
+def _entry(exercise: Exercise, reached: ExerciseProgress | None) -> str:
+    """What the list says of an exercise: ``1  Format reward · first steps · solved``."""
+    told = [f"{exercise.place}  {say(exercise.title)}", level_name(exercise.level)]
     if reached and reached.solved_at:
         told.append(_("solved"))
     elif reached and reached.tries:

@@ -22,7 +22,8 @@ def test_a_newcomer_finds_the_first_exercise_with_its_blanks(open_page):
     page = open_page("practice")
     assert not page.exception
     assert "1  Format reward" in "\n".join(one.value for one in page.subheader)
-    assert page.radio[0].value == FIRST
+    assert page.selectbox(key="exercise").value == FIRST
+    assert page.selectbox(key="exercise").options[0] == "1  Format reward · first steps"
 
 
 def test_open_blanks_are_told_and_nothing_is_solved(open_page):
@@ -39,7 +40,8 @@ def test_the_solution_solves_it_and_the_plan_says_so_after_a_reload(open_page):
     count = len(exercises()[FIRST].checks)
     assert f"{count} of {count} cases pass." in texts(page)
     again = open_page("practice")
-    assert again.radio[0].value == list(exercises())[1]
+    assert again.selectbox(key="exercise").value == list(exercises())[1]
+    assert again.selectbox(key="exercise").options[0] == "1  Format reward · first steps · solved"
     assert cache.store().load_draft("exercise", FIRST).content["text"] == exercises()[FIRST].solution
 
 
