@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rewards_lib.contract import Sample, Sentence
 from rewards_lib.strict_json import read_json, write_json
 
-names = st.from_regex(r"[a-z]{1,5}", fullmatch=True)
+names = st.sampled_from(["a", "role", "content", "nested_name"])
 plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 sentences = st.recursive(
     st.builds(Sentence, st.text(), st.dictionaries(names, plain)),
@@ -30,7 +30,7 @@ def test_a_value_that_json_cannot_write_becomes_its_text():
     assert told == Sentence("{weight}", {"weight": "0.10"})
 
 
-@given(st.builds(Sample, st.lists(objects).map(tuple), objects, st.lists(objects).map(tuple)))
+@given(st.builds(Sample, st.lists(objects, max_size=3).map(tuple), objects, st.lists(objects, max_size=3).map(tuple)))
 def test_a_sample_is_read_back_as_it_was(sample):
     assert Sample.from_json(read_json(write_json(sample.to_json()))) == sample
 

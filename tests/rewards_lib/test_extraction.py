@@ -299,8 +299,8 @@ def test_the_measure_of_linear_time_finds_what_is_quadratic():
 
 
 @pytest.mark.parametrize(("unit", "is_boxed"), [("{}", True), ("{", False)])
-def test_ten_megabytes_of_braces_in_a_box(unit, is_boxed):
-    text = "\\boxed{" + unit * (10_000_000 // len(unit)) + "}" * is_boxed
+def test_two_megabytes_of_braces_in_a_box(unit, is_boxed):
+    text = "\\boxed{" + unit * (2_000_000 // len(unit)) + "}" * is_boxed
     began = time.process_time()
     assert (last_box(text).text is not None) == is_boxed
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 4

@@ -1,5 +1,7 @@
 """A store with a published mix and two functions, and a handler over them."""
 
+import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,12 +37,20 @@ def executor():
         yield running
 
 
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory):
+    """The file of a store that was filled, to be copied."""
+    path = tmp_path_factory.mktemp("filled") / "store.sqlite3"
+    with closing(Store(f"sqlite:///{path}")) as opened:
+        fill(opened)
+    return path
+
+
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(f"sqlite:///{tmp_path}/store.sqlite3")
-    fill(opened)
-    yield opened
-    opened.close()
+def store(filled, tmp_path):
+    shutil.copyfile(filled, tmp_path / "store.sqlite3")
+    with closing(Store(f"sqlite:///{tmp_path}/store.sqlite3")) as opened:
+        yield opened
 
 
 @pytest.fixture
