@@ -13,6 +13,7 @@ from components.metrics.facts import facts, how_it_was_read, mended, values_tabl
 from components.metrics.files import (
     example_buttons,
     follow_link,
+    key_of,
     open_exports,
     uploader,
     write_link,
@@ -21,7 +22,7 @@ from components.metrics.findings import diagnosis_list
 from components.metrics.followed import follow_paths, path_field
 from components.metrics.kept_charts import known_charts, picked_chart
 from components.metrics.thresholds import rules_menu
-from components.metrics.view import view_of
+from components.metrics.view import View
 from rewards_lib.training_metrics import runs_of
 
 shell.through_app()
@@ -43,13 +44,14 @@ follow_link()
 write_link()
 opened = bool(state.metric_files.get())
 place, controls = st.container(), st.container()
-exports = open_exports()
+read = open_exports()
+exports = list(read.values())
 if exports:
     runs = runs_of(exports)
     with controls:
-        look = look_chooser(exports, runs)
-    judged = judge_runs(exports, weights_of_mix())
-    view = view_of(exports, judged, look)
+        look = look_chooser(read, runs)
+    judged = judge_runs(key_of(read), runs, weights_of_mix())
+    view = View(runs, judged, look, key_of(read))
     known = known_charts(view)
     charts = known.all
     offered = picks_of(exports, runs, drawn_names(charts))

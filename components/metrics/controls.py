@@ -27,10 +27,10 @@ FIRST_PICKED = 4
 """How many series are drawn unasked where none of the known charts can be."""
 
 
-def look_chooser(exports: Sequence[Export], runs: Mapping[str, Run]) -> Look:
-    """Draw the row of controls; return what they say."""
+def look_chooser(exports: Mapping[str, Export], runs: Mapping[str, Run]) -> Look:
+    """Draw the row of controls over exports, by their digests; return what they say."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="metric_controls"):
-        st.markdown(_run_line(exports, runs), width="content")
+        st.markdown(_run_line(list(exports.values()), runs), width="content")
         step_range = _range_slider(runs)
         weight = st.slider(
             _("Smoothing"),
@@ -46,7 +46,7 @@ def look_chooser(exports: Sequence[Export], runs: Mapping[str, Run]) -> Look:
             bind="query-params",
         )
         if len(exports) == 1:
-            _x_chooser(exports[0])
+            _x_chooser(*next(iter(exports.items())))
         axes = _axes_chooser()
     return Look(step_range, weight, log_x="log_x" in axes, log_y="log" in axes, clip="clip" in axes)
 
@@ -156,10 +156,9 @@ def zoom_to_selection(runs: Mapping[str, Run], key: str) -> None:
         state.put_widget(_slider_key(low, high), (first, last))
 
 
-def _x_chooser(export: Export) -> None:
-    file = next(file for file in state.metric_files.get() if file.name == export.name)
+def _x_chooser(digest: str, export: Export) -> None:
     choices = list(dict.fromkeys([export.x, *export.x_choices, ROW_NUMBER]))
-    key = f"metric_x_column_{file.digest}"
+    key = f"metric_x_column_{digest}"
     st.selectbox(
         _("Steps counted by"),
         choices,
@@ -169,7 +168,7 @@ def _x_chooser(export: Export) -> None:
         width=180,
         key=key,
         on_change=choose_x,
-        args=(file.digest, key),
+        args=(digest, key),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -15,7 +15,6 @@ from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.mix import mix_from_json
 from rewards_lib.training_metrics import (
     Diagnosis,
-    Export,
     MetricFinding,
     RuleBook,
     Run,
@@ -24,7 +23,6 @@ from rewards_lib.training_metrics import (
     diagnose,
     read_rules,
     rule_book,
-    runs_of,
 )
 
 MIX = "metric_mix"
@@ -59,17 +57,16 @@ def book_of_visitor() -> RuleBook:
     return book.with_thresholds(state.metric_thresholds.get())
 
 
-def judge_runs(exports: Sequence[Export], weights: Mapping[str, float] | None) -> dict[str, Judged]:
-    """Judge every run, by its label. Each is judged once for its content, its x, the rules and the weights."""
+def judge_runs(read: str, runs: Mapping[str, Run], weights: Mapping[str, float] | None) -> dict[str, Judged]:
+    """Judge every run, by its label. Each is judged once for what was read, the rules and the weights."""
     book = book_of_visitor()
-    rules = json.dumps([state.metric_thresholds.get(), state.metric_own_rules.get(), weights], sort_keys=True)
-    files = tuple(sorted((file.name, file.digest) for file in state.metric_files.get()))
+    rules = [state.metric_thresholds.get(), state.metric_own_rules.get()]
     judged = {}
-    for label, run in runs_of(exports).items():
-        at = json.dumps([files, [export.x for export in exports], label])
+    for label, run in runs.items():
+        at = json.dumps([read, label, weights], sort_keys=True)
         try:
             with st.spinner(_("Judging the run ...")):
-                judged[label] = _judge(at, rules, run, book, weights)
+                judged[label] = _judge(at, json.dumps(rules, sort_keys=True), run, book, weights)
         except RewardConsoleError as error:
             show_failure(error)
             judged[label] = _judge(at, "", run, rule_book(), weights)
@@ -78,7 +75,7 @@ def judge_runs(exports: Sequence[Export], weights: Mapping[str, float] | None) -
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _judge(
-    at: str,  # noqa: ARG001 -- what was read, as a key
+    at: str,  # noqa: ARG001 -- what is judged and against which mix, as a key
     rules: str,  # noqa: ARG001 -- what it is judged by, as a key
     _run: Run,
     _book: RuleBook,

@@ -5,7 +5,9 @@ An upload is kept on a shelf of the console under its content's hash, so that th
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -61,16 +63,16 @@ def _read(digest: str, name: str, x: str | None, _data: bytes | Path) -> Export:
     return read_export(_data, name, x=x)
 
 
-def open_exports() -> list[Export]:
-    """Read every opened file that can be read; say of each other one why not, and offer what helps."""
-    exports = []
+def open_exports() -> dict[str, Export]:
+    """Every opened file that can be read, by its digest; of the others is said why not, and what helps is offered."""
+    exports = {}
     for file in state.metric_files.get():
         chosen = state.metric_x.get().get(file.digest)
         told = _("Reading {name}, {size} ...", name=theme.plain(file.name), size=_size_text(_size(file)))
         try:
             with st.spinner(told):
-                exports.append(
-                    _read(file.digest, file.name, chosen, followed_path(file.path) if file.path else file.data)
+                exports[file.digest] = _read(
+                    file.digest, file.name, chosen, followed_path(file.path) if file.path else file.data
                 )
         except OSError as error:
             show_failure(_unreadable(file.path, error))
@@ -83,6 +85,11 @@ def open_exports() -> list[Export]:
             show_failure(_showable(error, file))
             _offer_to_close(file)
     return exports
+
+
+def key_of(exports: Mapping[str, Export]) -> str:
+    """A key of what was read: the files in their order, which names their runs, and what counts their steps."""
+    return json.dumps([(digest, export.name, export.x) for digest, export in exports.items()])
 
 
 def _showable(error: InputError, file: MetricFile) -> InputError:

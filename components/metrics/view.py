@@ -6,15 +6,15 @@ Invariant: a key names everything that what is kept under it was made of.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from itertools import chain
 
-from components import state, theme
+from components import theme
 from components.i18n import language
 from components.metrics.diagnosis import Judged
 from components.metrics.drawing import Look
-from rewards_lib.training_metrics import Export, MetricFinding, Run, runs_of
+from rewards_lib.training_metrics import MetricFinding, Run
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,3 @@ class View:
     def drawn(self) -> str:
         """A key of all that a chart of these runs depends on."""
         return json.dumps([self.read, astuple(self.look), language(), theme.is_dark()])
-
-
-def view_of(exports: Sequence[Export], judged: Mapping[str, Judged], look: Look) -> View:
-    """The view of these exports."""
-    files = [(file.name, file.digest) for file in state.metric_files.get()]
-    return View(runs_of(exports), judged, look, json.dumps([files, [export.x for export in exports]]))

@@ -123,6 +123,24 @@ def blocks(page: AppTest) -> str:
     return "\n".join(f"{element.proto.title} {element.value}" for element in elements).replace("\\", "")
 
 
+def test_files_of_one_name_keep_their_findings_whichever_was_dropped_first(page):
+    head = "step,train/generation/response_length.clipfrac\n"
+    cut, whole = (head + "".join(f"{step},{share}\n" for step in range(1, 61)) for share in (0.9, 0.01))
+    for files, label in (((cut, whole), "run.csv"), ((whole, cut), "run.csv (2)")):
+        drop(page, *[("run.csv", text) for text in files])
+        before, found, _after = shown(page).partition("Answers are cut")
+        assert found
+        assert before.splitlines()[-2].endswith(f"**{label}**")
+        page.button(key="close_runs").click().run()
+
+
+def test_the_step_column_is_chosen_of_the_file_that_was_read_not_of_a_refused_one_of_its_name(page):
+    drop(page, ("run.csv", "step,a\n1,1\n2,2,3\n"), ("run.csv", "step,epoch,reward\n1,0.5,1\n2,1.0,2\n3,1.5,3\n"))
+    next(box for box in page.selectbox if box.label == "Steps counted by").set_value("epoch").run()
+    assert next(box for box in page.selectbox if box.label == "Steps counted by").value == "epoch"
+    assert page.slider[0].max == 1.5
+
+
 def test_findings_stand_before_the_curves_in_sentences_with_their_numbers(page):
     page.button(key="example_truncated").click().run()
     told = "Go back to the checkpoint of step 80: around it the tests were best. 3 findings"
