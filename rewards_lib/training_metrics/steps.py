@@ -56,9 +56,9 @@ _DURATIONS = re.compile(r"(?:timing|time|perf|timing_s)/", re.IGNORECASE)
 _COUNTED_IN_TIME = ("total_timesteps", "time_elapsed", "iterations")
 """What Stable-Baselines3 counts under ``time/``."""
 _STEP_SHARE = 0.9
-_SPLITS = ("train", "test", "eval", "val", "validation", "rollout")
+_OF_SPLIT = re.compile(r"^(?:train|test|eval|val|validation|rollout)[/._]")
 _RUN_WORD = re.compile(r"(?:.*[/._])?(?:run|seed|trial|experiment)(?:_?(?:id|name|uuid|number|index))?", re.IGNORECASE)
-_MOST_RESTARTS = 20
+MOST_RESTARTS = 20
 
 
 class StepColumnError(InputError):
@@ -254,10 +254,10 @@ def _counters_beside(numbers: Numbers, x: str) -> list[str]:
     """The columns that may stand in for x where it is blank."""
     import numpy as np
 
-    steps = numbers.column(x)
-    prefix, slash, rest = x.rpartition("/")
-    twins = {f"{split}/{rest}" for split in _SPLITS} if not slash or prefix in _SPLITS else set()
-    found = [name for name in numbers.names if name in twins - {x}]
+    if not speaks_of_steps(x):
+        return []
+    steps, counted = numbers.column(x), _OF_SPLIT.sub("", x)
+    found = [name for name in numbers.names if name != x and _OF_SPLIT.sub("", name) == counted]
     for name in numbers.names:
         if name not in found and name != x and (name in STEP_NAMES or _STEP_WORD.fullmatch(name)):
             both = np.isfinite(steps) & np.isfinite(numbers.column(name))
@@ -322,7 +322,7 @@ def find_restarts(file_order: Floats, twice: Floats) -> tuple[Restart, ...]:
     import numpy as np
 
     back = np.flatnonzero(file_order[1:] < file_order[:-1]) + 1
-    if not len(twice) or not 0 < len(back) <= _MOST_RESTARTS:
+    if not len(twice) or not 0 < len(back) <= MOST_RESTARTS:
         return ()
     found = []
     for begin, end in zip(back, [*back[1:], len(file_order)], strict=True):

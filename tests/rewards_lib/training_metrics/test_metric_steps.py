@@ -74,6 +74,7 @@ def test_clocks_are_choices_of_x_and_no_series():
 def test_a_row_of_the_other_split_may_bring_its_own_step():
     text = "train/global_step,test/global_step,train/r,test/r\n1,,1,\n2,,2,\n,2,,9\n"
     assert series(text) == {"train/r": [[1, 1], [2, 2]], "test/r": [[2, 9]]}
+    assert series(text.replace("/", ".")) == {"train.r": [[1, 1], [2, 2]], "test.r": [[2, 9]]}
 
 
 @pytest.mark.parametrize("own", ["eval/global_step", "val/global_step", "_step"])
