@@ -222,6 +222,8 @@ class MetricFile:
 metric_files: Slot[tuple[MetricFile, ...]] = Slot("metric_files", tuple)
 metric_x: Slot[dict[str, str]] = Slot("metric_x", dict)
 """By digest: the column chosen to count the steps."""
+metric_zoom: Slot[tuple[float | None, float | None]] = Slot("metric_zoom", lambda: (None, None))
+"""The first and the last step to look at; None is the run's own end, also when it grows."""
 metric_uploads: Slot[int] = Slot("metric_uploads", int)
 """Raised after each upload and each path, so that the fields for them start empty."""
 metric_thresholds: Slot[dict[str, dict[str, float]]] = Slot("metric_thresholds", dict)
@@ -232,6 +234,8 @@ metric_focus: Slot[tuple[str, int]] = Slot("metric_focus", lambda: ("", 0))
 """The chart to scroll to, and how many times one was asked for."""
 metric_link_read: Slot[bool] = Slot("metric_link_read", bool)
 """Whether the address that was opened has been followed."""
+metric_link_told: Slot[tuple[Sentence, ...]] = Slot("metric_link_told", tuple)
+"""What of the address could not be had, until the visitor has read it."""
 
 # --- Rollouts ------------------------------------------------------------------------------------------------------
 

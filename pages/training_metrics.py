@@ -10,17 +10,11 @@ from components.metrics.controls import close_all, look_chooser, picked, picks_o
 from components.metrics.diagnosis import judge_runs, weights_of_mix
 from components.metrics.download import download_menu
 from components.metrics.facts import facts, how_it_was_read, mended, values_table
-from components.metrics.files import (
-    example_buttons,
-    follow_link,
-    key_of,
-    open_exports,
-    uploader,
-    write_link,
-)
+from components.metrics.files import example_buttons, key_of, open_exports, uploader
 from components.metrics.findings import diagnosis_list
 from components.metrics.followed import follow_paths, path_field
 from components.metrics.kept_charts import known_charts, picked_chart
+from components.metrics.link import follow_link, link_notice, share_menu, write_link
 from components.metrics.thresholds import rules_menu
 from components.metrics.view import View
 from rewards_lib.training_metrics import runs_of
@@ -32,6 +26,7 @@ def actions() -> None:
     """What can be done with the opened runs."""
     if exports:
         how_it_was_read(exports)
+        share_menu()
     with st.popover(_("Add a run"), icon=":material/add:", key="add_run"):
         uploader(key="add_upload")
         path_field()
@@ -41,7 +36,8 @@ def actions() -> None:
 
 
 follow_link()
-write_link()
+weights = weights_of_mix()
+write_link(weights)
 opened = bool(state.metric_files.get())
 place, controls = st.container(), st.container()
 read = open_exports()
@@ -50,7 +46,7 @@ if exports:
     runs = runs_of(exports)
     with controls:
         look = look_chooser(read, runs)
-    judged = judge_runs(key_of(read), runs, weights_of_mix())
+    judged = judge_runs(key_of(read), runs, weights)
     view = View(runs, judged, look, key_of(read))
     known = known_charts(view)
     charts = known.all
@@ -62,6 +58,7 @@ with place:
         _("Drop an export of a run; be told what is wrong before you look at a chart."),
         actions if opened else None,
     )
+    link_notice()
 
 if not opened:
     st.markdown(

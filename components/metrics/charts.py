@@ -11,9 +11,9 @@ import streamlit as st
 from components import theme
 from components.i18n import _
 from components.metrics import axes
-from components.metrics.controls import zoom_to_selection
 from components.metrics.drawing import Chart, Drawing, Look
 from components.metrics.free_space import free_level, value_at
+from components.metrics.step_range import zoom_to_selection
 from rewards_lib.training_metrics import MetricFinding, Run, canonical_names, group_families, means_around
 
 CLIP2_LIMIT = 1e-4

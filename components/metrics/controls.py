@@ -15,6 +15,7 @@ from components.i18n import _
 from components.metrics.drawing import Look
 from components.metrics.facts import step_text
 from components.metrics.files import choose_x, x_label
+from components.metrics.step_range import range_slider
 from rewards_lib.training_metrics import ROW_NUMBER, Export, Run, canonical_name, group_families
 
 AXES, PICKED = "metric_axes", "metric_series"
@@ -31,7 +32,7 @@ def look_chooser(exports: Mapping[str, Export], runs: Mapping[str, Run]) -> Look
     """Draw the row of controls over exports, by their digests; return what they say."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="metric_controls"):
         st.markdown(_run_line(list(exports.values()), runs), width="content")
-        step_range = _range_slider(runs)
+        step_range = range_slider(runs)
         weight = st.slider(
             _("Smoothing"),
             0.0,
@@ -54,6 +55,8 @@ def look_chooser(exports: Mapping[str, Export], runs: Mapping[str, Run]) -> Look
 def close_all() -> None:
     """Look at no run any more, and at the next one in the usual way. For callbacks."""
     state.metric_files.set(())
+    state.metric_zoom.clear()
+    state.metric_link_told.clear()
     address.forget_options(AXES, PICKED)
     state.put_widget(AXES, [])
 
@@ -96,64 +99,6 @@ def _short(name: str) -> str:
 def _count_steps(run: Run) -> int:
     """Different steps; they rise, and a step may stand on several rows."""
     return int((run.steps[1:] > run.steps[:-1]).sum()) + bool(len(run.steps))
-
-
-def _range_slider(runs: Mapping[str, Run]) -> tuple[float | None, float | None]:
-    """The steps to look at, in the address too. A slider over another span is another slider, hence its key."""
-    low, high = _span(runs)
-    if low == high:
-        return None, None
-    key = _slider_key(low, high)
-    begin, end = st.slider(
-        _("Steps"),
-        low,
-        high,
-        (low, high),
-        label_visibility="collapsed",
-        width=220,
-        key=key,
-        persist_state="session",
-        bind="query-params",
-    )
-    if (begin, end) != (low, high):
-        st.button(
-            _("All steps"), icon=":material/zoom_out_map:", type="tertiary", key="all_steps", on_click=zoom,
-            args=(runs, low, high),
-        )  # fmt: skip
-    return (None if begin == low else begin), (None if end == high else end)
-
-
-def _span(runs: Mapping[str, Run]) -> tuple[float, float]:
-    """The first and the last step of all runs, as whole numbers where both are."""
-    steps = [run.steps for run in runs.values() if len(run.steps)]
-    first, last = min(float(one[0]) for one in steps), max(float(one[-1]) for one in steps)
-    return (int(first), int(last)) if first % 1 == 0 and last % 1 == 0 else (first, last)
-
-
-def _slider_key(low: float, high: float) -> str:
-    return f"metric_steps_{low}_{high}"
-
-
-def zoom(runs: Mapping[str, Run], begin: float, end: float) -> None:
-    """Set the steps to look at: those given and a quarter of them on either side. For callbacks."""
-    low, high = _span(runs)
-    margin = max(end - begin, (high - low) / 20) / 4
-    kind = int if isinstance(low, int) else float
-    first, last = kind(max(low, begin - margin)), kind(min(high, end + margin))
-    state.put_widget(_slider_key(low, high), (min(first, last), max(first, last)))
-
-
-def zoom_to_selection(runs: Mapping[str, Run], key: str) -> None:
-    """Set the steps to those that were dragged over in the chart of this key. For callbacks."""
-    selected = (state.widget(key) or {}).get("selection", {}).get("box", [])
-    if not selected or len(selected[0].get("x", [])) < 2:
-        return
-    low, high = _span(runs)
-    begin, end = sorted(float(x) for x in selected[0]["x"][:2])
-    kind = round if isinstance(low, int) else float
-    first, last = max(low, kind(begin)), min(high, kind(end))
-    if last > first:
-        state.put_widget(_slider_key(low, high), (first, last))
 
 
 def _x_chooser(digest: str, export: Export) -> None:

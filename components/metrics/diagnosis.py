@@ -85,6 +85,15 @@ def _judge(
     return Judged(diagnose(_run, book=_book, weights=_weights), sums)
 
 
+def judged_by() -> str:
+    """What the runs are judged by beside the usual rules, in one sentence; empty where there is nothing."""
+    changed = sum(map(len, state.metric_thresholds.get().values()))
+    parts = [_("thresholds changed: {count}", count=changed)] if changed else []
+    parts += [_("own rules")] if state.metric_own_rules.get().strip() else []
+    parts += [_("the mix {name}", name=state.widget(MIX))] if state.widget(MIX) else []
+    return _("Judged not only by the usual rules: {what}.", what=", ".join(parts)) if parts else ""
+
+
 def mix_chooser() -> None:
     """Draw the choice of a mix among the drafts."""
     st.selectbox(

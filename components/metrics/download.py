@@ -16,7 +16,7 @@ from plotly.offline import get_plotlyjs
 from components import theme
 from components.i18n import _, language, say
 from components.metrics.charts import drawn_names
-from components.metrics.diagnosis import Judged
+from components.metrics.diagnosis import Judged, judged_by
 from components.metrics.drawing import Chart, Look
 from components.metrics.findings import checks_not_made
 from rewards_lib.training_metrics import Export, Run, in_language, notes_of, wide_csv
@@ -71,6 +71,8 @@ def report_head(exports: Sequence[Export], judged: Mapping[str, Judged]) -> str:
         undone = len(checks_not_made(one.diagnosis.checks))
         told = _("Checks passed: {passed}; could not be made: {undone}.", passed=passed, undone=undone)
         parts.append(f"<h2>{escape(label or _('Findings'))}</h2><ul>{rows}</ul><p class=small>{escape(told)}</p>")
+    if by := judged_by():
+        parts.append(f"<p class=small>{escape(by)}</p>")
     notes = "".join(f"<li>{escape(say(note))}</li>" for note in notes_of(exports))
     if notes:
         parts.append(f"<h2>{escape(_('Mended while reading'))}</h2><ul class=small>{notes}</ul>")

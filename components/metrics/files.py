@@ -1,6 +1,7 @@
 """The exports that the Training metrics page looks at: uploads, examples and followed files, each read once.
 
-An upload is kept on a shelf of the console under its content's hash, so that the address of a view can be opened again.
+An upload is kept on a shelf of the console under its content's hash, so that the address of a view can be opened again;
+so are a visitor's own rules.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from threading import Lock
 import streamlit as st
 
 from components import state, theme
-from components.address import keep_options
 from components.examples import FOLDER
+from components.host_files import may_name_paths
 from components.i18n import _
 from components.shell import show_failure
 from components.state import MetricFile
@@ -27,8 +28,6 @@ from rewards_lib.training_metrics.followed_files import followed_path, without_c
 MAX_MB = 200
 EXAMPLES = ("hacked", "truncated", "healthy")
 SHELF_BYTES = 512_000_000
-LINK, X = "runs", "metric_x"
-"""Keys of the address: the opened files, and the column that counts their steps."""
 
 
 class Shelf:
@@ -53,7 +52,8 @@ class Shelf:
 
 
 @st.cache_resource(show_spinner=False)
-def _shelf() -> Shelf:
+def shelf() -> Shelf:
+    """The one shelf of this console."""
     return Shelf()
 
 
@@ -144,6 +144,7 @@ def choose_x(digest: str, key: str) -> None:
     """Keep the choice that the widget of this key holds, for the file of this digest."""
     if wanted := state.widget(key):
         state.metric_x.set({**state.metric_x.get(), digest: wanted})
+        state.metric_zoom.clear()  # steps that are counted otherwise lie elsewhere
 
 
 def close(file: MetricFile) -> None:
@@ -158,52 +159,8 @@ def add_files(files: list[tuple[str, bytes]]) -> None:
         digest = blake2b(data, digest_size=12).hexdigest()
         if digest not in {file.digest for file in opened}:
             opened.append(MetricFile(name, data, digest))
-            _shelf().put(opened[-1])
+            shelf().put(opened[-1])
     state.metric_files.set(tuple(opened))
-
-
-# --- the address -----------------------------------------------------------------------------------------------------
-
-
-def follow_link() -> None:
-    """Open what the address names, once in a session; say so when an upload is no longer kept."""
-    if state.metric_link_read.get():
-        return
-    state.metric_link_read.set(True)
-    lost = 0
-    for token in (st.query_params.get(LINK) or "").split(","):
-        kept = _shelf().get(token)
-        if token in EXAMPLES:
-            _open_example(token)
-        elif kept:
-            add_files([(kept.name, kept.data)])
-        elif token:
-            lost += 1
-    if x := st.query_params.get(X):
-        state.metric_x.set({file.digest: x for file in state.metric_files.get()} | state.metric_x.get())
-    if lost:
-        st.info(_("The address names files that this console no longer keeps: {count}. Drop them again.", count=lost))
-
-
-def write_link() -> None:
-    """Keep the opened files in the address: examples by name, uploads by their content's hash; paths are not shared."""
-    tokens = [
-        file.name.removesuffix(".csv") if _is_example(file) else file.digest
-        for file in state.metric_files.get()
-        if not file.path
-    ]
-    wanted = ",".join(tokens)
-    if wanted and st.query_params.get(LINK) != wanted:
-        st.query_params[LINK] = wanted
-    elif not wanted and LINK in st.query_params:
-        del st.query_params[LINK]
-    chosen = {state.metric_x.get().get(file.digest) for file in state.metric_files.get() if not file.path}
-    keep_options(X, [x for x in chosen if x] if len(chosen) == 1 else [])
-
-
-def _is_example(file: MetricFile) -> bool:
-    name = file.name.removesuffix(".csv")
-    return name in EXAMPLES and len(file.data) == (FOLDER / "training_metrics" / f"{name}.csv").stat().st_size
 
 
 # --- dropping ---------------------------------------------------------------------------------------------------------
@@ -221,6 +178,12 @@ def uploader(*, key: str) -> None:
         on_change=_open_uploads,
         args=(key,),
     )
+    larger = (
+        _("Larger than {size} MB? Give its path below: it is read from the disk of this machine.", size=MAX_MB)
+        if may_name_paths()
+        else _("Larger than {size} MB? Open the console on the machine where the file lies.", size=MAX_MB)
+    )
+    st.caption(larger)
 
 
 def _open_uploads(key: str) -> None:
@@ -244,12 +207,13 @@ def example_buttons() -> None:
                 type="secondary" if place else "primary",
                 icon=":material/monitoring:",
                 key=f"example_{name}",
-                on_click=_open_example,
+                on_click=open_example,
                 args=(name,),
                 width=210,
             )
             st.caption(told, width="content")
 
 
-def _open_example(name: str) -> None:
+def open_example(name: str) -> None:
+    """Open an example run."""
     add_files([(f"{name}.csv", (FOLDER / "training_metrics" / f"{name}.csv").read_bytes())])

@@ -12,10 +12,10 @@ import streamlit as st
 from components import state, theme
 from components.i18n import _, language, say
 from components.metrics.charts import chart_of
-from components.metrics.controls import zoom
-from components.metrics.diagnosis import Judged
+from components.metrics.diagnosis import Judged, judged_by
 from components.metrics.drawing import Chart
 from components.metrics.facts import step_text
+from components.metrics.step_range import zoom
 from rewards_lib.contract import fill
 from rewards_lib.training_metrics import Check, MetricFinding, Run, in_language, rule_book
 
@@ -32,6 +32,8 @@ def diagnosis_list(
 ) -> None:
     """Draw the verdict over all runs, then each run's findings and its line of checks; ``tools`` stand in the first."""
     _verdict(judged)
+    if told := judged_by():
+        st.caption(theme.plain(told))
     for place, (label, one) in enumerate(judged.items()):
         if len(judged) > 1:
             st.markdown(theme.rule_mark(place, label))

@@ -47,16 +47,21 @@ def test_the_button_of_a_finding_scrolls_to_its_chart_with_the_steps_set(truncat
     expect(truncated.page.get_by_role("button", name="All steps")).to_have_count(0)
 
 
-def test_steps_that_are_dragged_over_are_shown_in_all_charts(truncated):
-    plot = truncated.keyed("chart_final_reward").locator(".js-plotly-plot")
+def drag_over(visitor, chart):
+    """Drag over some steps of a chart and wait until they are shown."""
+    plot = visitor.keyed(chart).locator(".js-plotly-plot")
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
-    truncated.page.mouse.move(box["x"] + 150, box["y"] + 90)
-    truncated.page.mouse.down()
-    truncated.page.mouse.move(box["x"] + 300, box["y"] + 95, steps=8)
-    truncated.page.mouse.up()
-    expect(truncated.page).to_have_url(re.compile("metric_steps_0_160"))
-    truncated.settle()
+    visitor.page.mouse.move(box["x"] + 150, box["y"] + 90)
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(box["x"] + 300, box["y"] + 95, steps=8)
+    visitor.page.mouse.up()
+    expect(visitor.page).to_have_url(re.compile("metric_steps="))
+    visitor.settle()
+
+
+def test_steps_that_are_dragged_over_are_shown_in_all_charts(truncated):
+    drag_over(truncated, "chart_final_reward")
     ranges = [
         truncated.keyed(key).locator(".js-plotly-plot").evaluate("p => p._fullLayout.xaxis.range")
         for key in ("chart_final_reward", "chart_clipping")
@@ -129,6 +134,26 @@ def test_a_followed_log_grows_on_the_page(visitor, tmp_path):
     with log.open("a") as file:
         file.write("step:3 - critic/score/mean:0.7\nstep:4 - critic/sc")
     visitor.sees("3 steps")
+
+
+def test_a_followed_log_grows_behind_the_steps_that_are_looked_at(visitor, tmp_path):
+    log = tmp_path / "job.log"
+    log.write_text("".join(f"step:{step} - critic/score/mean:0.5\n" for step in range(1, 101)))
+    visitor.open("training_metrics")
+    field = visitor.page.get_by_role("textbox", name="Or follow a file on this machine")
+    field.fill(str(log))
+    field.press("Enter")
+    visitor.sees("100 steps")
+    visitor.settle()
+    drag_over(visitor, "chart_final_reward")
+    plot = visitor.keyed("chart_final_reward").locator(".js-plotly-plot")
+    shown = plot.evaluate("plot => plot._fullLayout.xaxis.range")
+    assert 1 < shown[0] < shown[1] < 100
+    with log.open("a") as file:
+        file.write("step:101 - critic/score/mean:0.7\n")
+    visitor.sees("101 steps")
+    visitor.settle()
+    assert plot.evaluate("plot => plot._fullLayout.xaxis.range") == shown
 
 
 def test_what_was_picked_is_part_of_what_is_taken_away(truncated, tmp_path):

@@ -4,6 +4,8 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.pages.conftest import texts
+
 MADE = {"lang": "en"}
 
 
@@ -12,6 +14,11 @@ def address(page):
     held = {key: values for key, values in page.query_params.items() if key != "lang"}
     assert quote(repr(held), safe=" '{}[]:,/()%@") == repr(held), "a word of a language in the address"
     return held | {"lang": "zh"}
+
+
+def read(page):
+    """The page's texts without the signs that put Markdown out of action."""
+    return texts(page).replace("\\", "").replace("**", "")
 
 
 def opened(open_page, name, query):
@@ -86,9 +93,66 @@ def test_the_open_tab_of_trajectories_is_shared_and_kept_when_the_language_is_sw
     assert page.run().session_state["trajectories_tab"] == label
 
 
-@pytest.mark.parametrize(("key", "change"), [("metric_smoothing", 0.5), ("metric_steps_0_160", (40, 120))])
-def test_numbers_of_a_view_stand_in_the_address_as_numbers(open_page, key, change):
-    """Their sliders are bound to the address by Streamlit, which writes it in the browser alone."""
-    values = [str(one) for one in (change if isinstance(change, tuple) else (change,))]
-    page = opened(open_page, "training_metrics", {"runs": "healthy", "lang": "zh", key: values})
-    assert page.slider(key=key).value == change
+def test_the_smoothing_of_a_view_stands_in_the_address_as_a_number(open_page):
+    """Its slider is bound to the address by Streamlit, which writes it in the browser alone."""
+    page = opened(open_page, "training_metrics", {"runs": "healthy", "lang": "zh", "metric_smoothing": "0.5"})
+    assert page.slider(key="metric_smoothing").value == 0.5
+
+
+def test_the_steps_of_a_view_are_shared_and_older_addresses_still_open(run, open_page):
+    run.slider(key="metric_steps_0_160").set_range(40, 120).run()
+    assert run.query_params["metric_steps"] == "40..120"
+    for query in (address(run), {"runs": "healthy", "metric_steps_0_160": ["40", "120"]}):
+        again = opened(open_page, "training_metrics", query)
+        assert again.slider(key="metric_steps_0_160").value == (40, 120)
+        assert again.query_params["metric_steps"] == "40..120"
+
+
+@pytest.mark.parametrize("steps", ["x..", "..", "nan..inf", "5", "120..40", "900..1000", "40..40", "\0"])
+def test_steps_that_are_no_range_of_the_run_show_all_of_it(open_page, steps):
+    page = opened(open_page, "training_metrics", {"runs": "healthy", "metric_steps": steps})
+    begin, end = page.slider(key="metric_steps_0_160").value
+    assert begin < end == 160
+
+
+OWN_RULE = """rules:
+- {id: mine, severity: warning, condition: outside, bounds: {train/actor/kl_loss: {above: top}}, thresholds: {top: 0},
+   text: "KL is {value}."}
+"""
+
+
+def test_thresholds_and_own_rules_are_shared_and_told(run, open_page):
+    run.number_input(key="threshold_truncation_high_limit").set_value(0.125).run()
+    run.text_area(key="own_rules").set_value(OWN_RULE).run()
+    assert run.query_params["metric_limits"] == "truncation_high.limit:0.125"
+    again = opened(open_page, "training_metrics", address(run))
+    assert again.session_state["metric_thresholds"] == {"truncation_high": {"limit": 0.125}}
+    assert again.session_state["metric_own_rules"] == OWN_RULE
+    english = opened(open_page, "training_metrics", address(run) | MADE)
+    assert "KL is" in read(english)
+    assert "Judged not only by the usual rules: thresholds changed: 1, own rules." in read(english)
+
+
+def test_a_mix_is_shared_by_name_and_a_change_of_it_is_told(open_page):
+    page = open_page("compose", **MADE).switch_page("pages/training_metrics.py").run()  # Compose saves its example
+    page.button(key="example_healthy").click().run()
+    page.selectbox(key="metric_mix").set_value("math").run()
+    assert page.query_params["metric_mix"].startswith("math@")
+    again = opened(open_page, "training_metrics", address(page) | MADE)
+    assert again.selectbox(key="metric_mix").value == "math"
+    assert "the mix math" in read(again)
+    for told, query in {
+        "The mix math has been changed since": "math@00000000",
+        "the mix gone, which this console does not have": "gone@00000000",
+    }.items():
+        other = opened(open_page, "training_metrics", address(page) | MADE | {"metric_mix": query})
+        assert told in read(other)
+
+
+def test_what_an_address_asks_for_in_vain_is_told_until_it_was_read(open_page):
+    query = {"runs": "healthy", "metric_rules": "00ff", "metric_limits": ["truncation_high.limit:nan", "a.b:1", "c"]}
+    page = opened(open_page, "training_metrics", MADE | query).run()
+    assert "own rules that this console no longer keeps" in read(page)
+    assert "thresholds that no rule here has: 3" in read(page)
+    page.button(key="link_understood").click().run()
+    assert "no longer keeps" not in read(page)
