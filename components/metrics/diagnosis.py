@@ -14,6 +14,7 @@ from components.shell import show_failure
 from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.mix import mix_from_json
 from rewards_lib.training_metrics import (
+    SEVERITIES,
     Diagnosis,
     MetricFinding,
     RuleBook,
@@ -41,8 +42,7 @@ class Judged:
         """The rules' findings and that of the mix, worst first."""
         off = self.sums.finding() if self.sums else None
         found = [*self.diagnosis.findings, *([off] if off else [])]
-        order = {"hard": 0, "warning": 1, "note": 2}
-        return sorted(found, key=lambda finding: order[finding.severity])
+        return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def book_of_visitor() -> RuleBook:

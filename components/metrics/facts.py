@@ -10,6 +10,7 @@ import streamlit as st
 from components import theme
 from components.i18n import _, language, say
 from components.metrics.drawing import END_POINTS, Look, ends, short_number
+from components.metrics.files import x_label
 from components.metrics.view import View
 from rewards_lib.training_metrics import Export, Run, Series, canonical_names, notes_of
 
@@ -151,7 +152,7 @@ def how_it_was_read(exports: Sequence[Export]) -> None:
     """Draw the button that tells encoding, size, step column and everything that was mended."""
     with st.popover(_("How it was read"), icon=":material/info:", type="tertiary", key="how_it_was_read"):
         for export in exports:
-            told = _("{reading}; steps counted by {x}.", reading=say(export.reading), x=export.x)
+            told = _("{reading}; steps counted by {x}.", reading=say(export.reading), x=x_label(export.x))
             st.markdown(f"**{theme.plain(export.name)}**  \n{theme.plain(told)}")
             for note in export.notes:
                 st.markdown(f"- {theme.plain(_sentence(say(note)))}")

@@ -68,7 +68,7 @@ def open_exports() -> dict[str, Export]:
     exports = {}
     for file in state.metric_files.get():
         chosen = state.metric_x.get().get(file.digest)
-        told = _("Reading {name}, {size} ...", name=theme.plain(file.name), size=_size_text(_size(file)))
+        told = _("Reading {name}, {size} ...", name=theme.plain(file.name), size=theme.size(_size(file)))
         try:
             with st.spinner(told):
                 exports[file.digest] = _read(
@@ -106,13 +106,6 @@ def _offer_to_close(file: MetricFile) -> None:
 def _size(file: MetricFile) -> int:
     path = Path(file.path)
     return len(file.data) if not file.path else path.stat().st_size if path.is_file() else 0
-
-
-def _size_text(size: int) -> str:
-    """A size in the unit in which it is read."""
-    if size < 1000:
-        return f"{size} B"
-    return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"
 
 
 def _unreadable(path: str, error: OSError) -> InputError:

@@ -185,7 +185,7 @@ def _checks(checks: Sequence[Check], tools: Callable[[], None] | None, *, key: s
         with st.popover(_("All checks"), type="tertiary", key=f"all_{key}"):
             words = {"ok": _("passed"), "finding": _("found"), "abstained": _("not made")}
             rows = [
-                {_("rule"): check.rule, _("state"): words[check.state], _("why"): say(check.why)} for check in checks
+                {_("rule"): check.rule, _("state"): words[check.state], _("why"): _reason(check)} for check in checks
             ]
             st.dataframe(rows, hide_index=True, row_height=30, height=360, width=460, key=f"table_{key}")
 
@@ -195,14 +195,23 @@ def checks_not_made(checks: Sequence[Check]) -> list[Check]:
     return [check for check in checks if check.state == "abstained" and not check.silenced_by]
 
 
+def _reason(check: Check) -> str:
+    return _lack(_concepts([check])) if check.missing else say(check.why)
+
+
 def missing_text(undone: Sequence[Check]) -> str:
     """Why checks could not be made, each reason once: what the export lacks, then the rest."""
-    book = rule_book()
-    lacking = dict.fromkeys(
-        in_language(book.concept(need.split("|")[0].strip()), language()) for check in undone for need in check.missing
-    )
-    parts = [
-        _("no {names} in this export", names=", ".join(list(lacking)[:6]) + (" ..." if len(lacking) > 6 else ""))
-    ] * bool(lacking)
+    lacking = _concepts(undone)
+    parts = [_lack(lacking)] if lacking else []
     parts += dict.fromkeys(say(check.why) for check in undone if not check.missing)
     return "; ".join(parts[:3])
+
+
+def _concepts(checks: Sequence[Check]) -> list[str]:
+    """What checks lack, each once, in the visitor's language."""
+    needs = [need.split("|")[0].strip() for check in checks for need in check.missing]
+    return list(dict.fromkeys(in_language(rule_book().concept(need), language()) for need in needs))
+
+
+def _lack(concepts: Sequence[str]) -> str:
+    return _("no {names} in this export", names=", ".join(concepts[:6]) + (" ..." if len(concepts) > 6 else ""))

@@ -110,10 +110,10 @@ def unique_names(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def name_list(names: Sequence[str], most: int = 12) -> str:
+def name_list(names: Sequence[str], most: int = 12) -> Sentence | str:
     """Names in one line, the first ``most`` of them."""
     shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    return shown if len(names) <= most else sentence("{names} and {count} more", names=shown, count=len(names) - most)
 
 
 def _header_text(source: TextSource) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.training_metrics.cells import Numbers
-from rewards_lib.training_metrics.formats.reading import Points, Reading, gather_points
+from rewards_lib.training_metrics.formats.reading import WALL_TIME, Points, Reading, gather_points
 from rewards_lib.training_metrics.names import canonical_name
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _COUNTERS = ("_step", "_runtime", "_timestamp")
 """W&B's own, which a panel lists for each run beside what was asked for."""
 _SAMPLED_ROWS = 500
 _RESERVOIR = 1000
-_TENSORBOARD = ("Wall time", "Step", "Value")
+_TENSORBOARD = (WALL_TIME, "Step", "Value")
 _TENSORBOARD_FILE = re.compile(r"run-.+-tag-(?P<tag>.+?)(?: ?\(\d+\))?\.csv", re.DOTALL)
 """As its page names a download; a browser adds the number of a copy."""
 
@@ -126,10 +126,10 @@ def _long(plain: Reading) -> Reading | None:
     numbers, labels = gather_points(points)
     several = len(points) > 1
     told = sentence("long table (one point a row), {told}", told=plain.told)
-    names = tuple(name for name in numbers.names if name not in {"step", "Wall time"})
+    names = tuple(name for name in numbers.names if name not in {"step", WALL_TIME})
     return Reading(
         (*plain.columns, *(name for name in names if name not in plain.columns)), numbers, told, plain.notes,
-        x="step", clocks=frozenset({"step", "Wall time"}), labels=labels if several else None,
+        x="step", clocks=frozenset({"step", WALL_TIME}), labels=labels if several else None,
     )  # fmt: skip
 
 

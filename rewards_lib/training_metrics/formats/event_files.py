@@ -23,7 +23,7 @@ from rewards_lib.training_metrics.formats.event_blocks import (
     plain_values,
     read_alike,
 )
-from rewards_lib.training_metrics.formats.reading import Points, Reading, gather_points, join_points
+from rewards_lib.training_metrics.formats.reading import WALL_TIME, Points, Reading, gather_points, join_points
 
 if TYPE_CHECKING:
     from rewards_lib.training_metrics.formats.event_blocks import Places
@@ -73,7 +73,7 @@ def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
         files=len(files), tags=len(names),
         points=sum(len(one.steps) for tags in points.values() for one in tags.values()),
     )  # fmt: skip
-    return Reading(names, numbers, told, tuple(notes), x="step", clocks=frozenset({"step", "Wall time"}),
+    return Reading(names, numbers, told, tuple(notes), x="step", clocks=frozenset({"step", WALL_TIME}),
                    labels=label_of_row if several else None)  # fmt: skip
 
 

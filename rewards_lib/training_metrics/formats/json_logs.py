@@ -17,7 +17,7 @@ from rewards_lib.training_metrics.formats.reading import Reading, gather_records
 from rewards_lib.training_metrics.sniffing import TextSource
 from rewards_lib.training_metrics.steps import ROW_NUMBER, STEP_NAMES
 
-_SUMMARY_OF_TRAINER = ("train_runtime", "train_samples_per_second")
+_SUMMARY_OF_TRAINER = "train_runtime"
 _REMEDY = "Give a trainer_state.json, a file of one JSON record a line, or a CSV."
 
 
@@ -86,7 +86,7 @@ def _read_trainer_state(document: Mapping[str, Any], source: TextSource) -> Read
     for number, row in enumerate(document["log_history"], 1):
         if not isinstance(row, dict):
             notes.append(sentence("Record {number} of log_history is no record; it was left out.", number=number))
-        elif all(key in row for key in _SUMMARY_OF_TRAINER[:1]):
+        elif _SUMMARY_OF_TRAINER in row:
             notes.append(
                 sentence("Record {number} is the trainer's summary of the run, not a step; left out.", number=number)
             )

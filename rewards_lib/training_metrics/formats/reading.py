@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.training_metrics.cells import Coercion, Numbers, numbers_of, parse_cell
+from rewards_lib.training_metrics.steps import MOST_RESTARTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from rewards_lib.training_metrics.series import Floats
 
-MOST_RESTARTS = 20
 WALL_TIME = "Wall time"
 
 
