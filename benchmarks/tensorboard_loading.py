@@ -131,8 +131,8 @@ def seconds_of_tensorboard(python: Path, logs: Path, last_tag: str, last_step: i
         process.wait(30)
 
 
-def main() -> None:
-    """Write the same scalars twice, load them by turns, and print the ratios."""
+def main() -> int:
+    """Write the same scalars twice, load them by turns, and print the ratios; 1 when the goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--metrics", type=int, default=800)
@@ -143,7 +143,7 @@ def main() -> None:
         python = tensorboard_python(given.tensorboard or root / "tensorboard")
         if python is None:
             print("TensorBoard cannot be installed here: nothing was compared")
-            return
+            return 0
         table, logs = root / "run.csv", root / "logs"
         names = write_csv(table, given.steps, given.metrics)
         subprocess.run([python, "-c", WRITER, table, logs], check=True)
@@ -167,7 +167,8 @@ def main() -> None:
                 f"our first charts out of {what}: {wall / peer[0]:.2f} x ({wall:.2f} s), "
                 f"{cpu / peer[1]:.2f} x of the processor ({cpu:.2f} s), goal <= {GOAL:.2f}"
             )
+        return int(any(wall > GOAL * peer[0] for wall, _ in best.values()))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

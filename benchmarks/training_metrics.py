@@ -34,6 +34,8 @@ from rewards_lib.training_metrics import Series, diagnose, drawn_points, read_ex
 
 ROUNDS = 5
 SEEDS = range(1, 9)
+MISSED: list[str] = []
+"""The measures whose goals were missed."""
 BARE = """
 import sys, pandas
 def memory_kb(key):
@@ -91,12 +93,24 @@ def fastest(*deeds: Callable[[], object]) -> list[tuple[float, float]]:
     return best
 
 
-def compare_parsing(path: Path, what: str) -> None:
-    """Our reading, mending and ordering against pandas' bare parse of the same file."""
+def judge(measure: str, *ratios: float, goal: float) -> str:
+    """The goal as it is printed; a missed one is remembered."""
+    if max(ratios) > goal:
+        MISSED.append(measure)
+    return f"goal <= {goal:g}" + " MISSED" * (max(ratios) > goal)
+
+
+def compare_parsing(path: Path, what: str, *, on_the_wall: bool) -> None:
+    """Our reading, mending and ordering against pandas' bare parse of the same file.
+
+    The goal is one of the processor; of the large files, which pandas 3 reads on all cores, of the wall as well.
+    """
     ours, pandas = fastest(lambda: read_export(path), lambda: pd.read_csv(path))
-    ratios = f"{ours[1] / pandas[1]:.2f} x pandas.read_csv in CPU seconds, {ours[0] / pandas[0]:.2f} x in wall seconds"
+    wall, cpu = (mine / theirs for mine, theirs in zip(ours, pandas, strict=True))
+    ratios = f"{cpu:.2f} x pandas.read_csv in CPU seconds, {wall:.2f} x in wall seconds"
     figures = f"{ours[1]:.3f} against {pandas[1]:.3f}, {ours[0]:.3f} against {pandas[0]:.3f}"
-    print(f"parse {what}: {ratios} ({figures}; {path.stat().st_size / 1e6:.1f} MB), goal <= 1.5")
+    goal = judge(f"parse {what}", cpu, wall if on_the_wall else 0, goal=1.5)
+    print(f"parse {what}: {ratios} ({figures}; {path.stat().st_size / 1e6:.1f} MB), {goal}")
 
 
 def compare_holding_some(path: Path, what: str) -> None:
@@ -114,10 +128,11 @@ def time_first_chart(path: Path, what: str) -> None:
     whole, told = time.perf_counter() - begin, json.loads(done.stdout)
     code = [sys.executable, "-c", BARE, str(path)]
     bare = float(subprocess.run(code, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    again, peak = told["again"] / told["first"], told["peak_kb"] / told["frame_kb"]
     print(
         f"first charts of {what}: {whole:.2f} s from the start of the process; a widget change "
-        f"{told['again'] / told['first']:.2f} x of that without parsing ({told['again']:.2f} s), goal <= 0.3; "
-        f"peak of reading {told['peak_kb'] / told['frame_kb']:.2f} x the numbers held, goal <= 2.2 "
+        f"{again:.2f} x of that without parsing ({told['again']:.2f} s), {judge(f'rerun {what}', again, goal=0.3)}; "
+        f"peak of reading {peak:.2f} x the numbers held, {judge(f'peak {what}', peak, goal=2.2)} "
         f"(pandas.read_csv alone {bare / told['frame_kb']:.2f} x)"
     )
 
@@ -150,6 +165,8 @@ def count_alarms() -> None:
             rules.update(bad)
         said = ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
         print(f"  {name:18} {min(alarms)} to {max(alarms)}, goal {goal}  {said}")
+        if min(alarms) < 1 if goal == ">= 1" else max(alarms) > 0:
+            MISSED.append(f"alarms of {name} runs")
 
 
 def compare_payload(points: int = 1_000_000) -> None:
@@ -165,6 +182,8 @@ def compare_payload(points: int = 1_000_000) -> None:
         f"payload of {points} points: 1/{raw / thin:.0f} of the raw ({thin / 1e3:.0f} kB against {raw / 1e6:.1f} MB), "
         f"extremes kept: {kept}, {wall * 1e3:.1f} ms, goal <= 1/200"
     )
+    if not kept or thin * 200 > raw:
+        MISSED.append("payload")
 
 
 def fuzz(count: int) -> None:
@@ -184,8 +203,8 @@ def fuzz(count: int) -> None:
     print(f"fuzz: {read} files, each an export or one clear error; the slowest took {slowest:.2f} s")
 
 
-def main() -> None:
-    """Run all measures."""
+def main() -> int:
+    """Run all measures; 1 when a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="20 000 rows in the wide file, and a million rows")
     parser.add_argument("--fuzz", type=int, default=0, help="read so many made-up files")
@@ -195,22 +214,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         wide = write_export(root / "b.csv", wide_rows, 800, 0.4)
-        compare_parsing(wide, f"B, {wide_rows} x 800, 40 % blank")
+        compare_parsing(wide, f"B, {wide_rows} x 800, 40 % blank", on_the_wall=full)
         compare_holding_some(wide, "B")
         time_first_chart(wide, "B")
         long = write_export(root / "c.csv", 100_000, 30, 0.0)
-        compare_parsing(long, "C, 100 000 x 30")
+        compare_parsing(long, "C, 100 000 x 30", on_the_wall=False)
         time_first_chart(long, "C")
         if full:
             million = write_export(root / "a.csv", 1_000_000, 30, 0.0)
-            compare_parsing(million, "A, 1 000 000 x 30")
+            compare_parsing(million, "A, 1 000 000 x 30", on_the_wall=True)
             time_first_chart(million, "A")
-        compare_parsing(write_export(root / "d.csv", 2_000, 100, 0.1), "D, 2 000 x 100")
+        compare_parsing(write_export(root / "d.csv", 2_000, 100, 0.1), "D, 2 000 x 100", on_the_wall=False)
     compare_payload()
     count_alarms()
     if chosen.fuzz:
         fuzz(chosen.fuzz)
+    if MISSED:
+        print("missed:", ", ".join(MISSED))
+    return int(bool(MISSED))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
