@@ -30,7 +30,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "reward/final_rewards",
         "reward/final_rewards | reward | critic/rewards/mean | rollout/reward_mean"
-        " | rollout/raw_reward | ppo_actor/task_reward/avg | reward/all/mean | accuracy | critic/score/mean",
+        " | rollout/raw_reward | task_reward/avg | reward/all/mean | accuracy | critic/score/mean",
     ),
     # one reward function
     (
@@ -164,6 +164,8 @@ _SPELLINGS = tuple(
 _TESTS = tuple((re.compile(pattern), tail) for pattern, tail in _TEST_ONLY)
 _REDUCTION = re.compile(r"@(?:mean|sum)$")
 """How ROLL has put the values of its workers together, which it says in the name."""
+_ROLE_OF_AREAL = re.compile(r"^(?:ppo|grpo)_actor/(?:update/)?")
+"""Under which AReaL keeps all that its actor reports."""
 _AT_OF_MLFLOW = re.compile(r"_at_(?=\d)")
 """What verl writes for ``@`` where MLflow keeps the metrics."""
 _NO_FUNCTIONS = frozenset({"mean", "std", "max", "min", "margins", "chosen", "rejected", "accuracies"})
@@ -215,7 +217,7 @@ def _is_test_of_slime(name: str, among: Collection[str]) -> bool:
 
 @lru_cache(maxsize=20_000)  # a page asks for hundreds of names again and again
 def _look_up(name: str) -> tuple[str, int] | None:
-    name = _REDUCTION.sub("", _AT_OF_MLFLOW.sub("@", name))
+    name = _REDUCTION.sub("", _AT_OF_MLFLOW.sub("@", _ROLE_OF_AREAL.sub("", name)))
     for pattern, tail in _TESTS:
         if found := pattern.fullmatch(name):
             return f"test/{tail.format_map(found.groupdict())}", 0

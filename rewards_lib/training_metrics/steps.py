@@ -40,8 +40,8 @@ RELATIVE_TIME = "relative time"
 """As a choice of x: seconds since the first row, by the file's clock."""
 
 _STEP_WORD = re.compile(
-    r"(?:.*[/.])?(?:_?step|(?:num_|n_)?steps?|global[_ ]?steps?|(?:num_)?epochs?|iter|iterations?|evaluations"
-    r"|total[_ ](?:timesteps|frames|steps|env_steps)|num_env_steps|步数|轮次)(?: \(\d+\))?",
+    r"(?:.*[/.])?(?:_?step|(?:num_|n_|current_)?steps?|global[_ ]?steps?(?:/max_steps)?|(?:num_)?epochs?"
+    r"|iter|iterations?|evaluations|total[_ ](?:timesteps|frames|steps|env_steps)|num_env_steps|步数|轮次)(?: \(\d+\))?",
     re.IGNORECASE,
 )
 _CLOCK_WORD = re.compile(

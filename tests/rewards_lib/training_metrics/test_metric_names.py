@@ -37,6 +37,8 @@ F = "reward/functions/acc/rewards"
         ("eval_gsm8k_pass8", "test/reward/functions/gsm8k/rewards(bon)"),
         ("eval/eval_gsm8k_pass1", "test/reward/final_rewards"),
         ("actor/pg_loss@sum", "train/actor/pg_loss"), ("critic/ratio_max@max", None),
+        ("ppo_actor/task_reward/avg", "train/reward/final_rewards"),
+        ("ppo_actor/update/grad_norm", "train/actor/grad_norm"),
         ("actor/max_len_mask_ratio", "train/generation/response_length.clipfrac"),
         ("completions/mean_terminated_length", "train/generation/response_length.mean"),
         ("actor_pg_clipfrac", "train/actor/pg_clipfrac"), ("rewards_total", None),

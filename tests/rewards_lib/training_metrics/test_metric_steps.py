@@ -31,6 +31,13 @@ def test_a_known_step_column_is_found_wherever_it_stands(header, x):
     assert read(f"{header}\n1,2,3\n2,3,5\n").x == x
 
 
+@pytest.mark.parametrize("name", ["global_step/max_steps", "current_steps"])
+def test_steps_beside_an_epoch_count_as_ms_swift_and_llama_factory_write_them(name):
+    written = [f"{step}/90" if "/" in name else str(step) for step in (10, 20, 30)]
+    export = read(f"epoch,{name},r\n" + "".join(f"0.{i},{step},5\n" for i, step in enumerate(written)))
+    assert (export.x, report_exports([export])["series"]) == (name, {"r": [[10, 5], [20, 5], [30, 5]]})
+
+
 def test_a_known_step_column_that_is_nearly_empty_does_not_count_the_steps():
     assert read("global_step,step,r\n,1,5\n,2,6\n30,3,7\n,4,8\n").x == "step"
 
