@@ -41,7 +41,8 @@ RELATIVE_TIME = "relative time"
 
 _STEP_WORD = re.compile(
     r"(?:.*[/.])?(?:_?step|(?:num_|n_|current_)?steps?|global[_ ]?steps?(?:/max_steps)?|(?:num_)?epochs?"
-    r"|iter|iterations?|evaluations|total[_ ](?:timesteps|frames|steps|env_steps)|num_env_steps|步数|轮次)(?: \(\d+\))?",
+    r"|iter|iterations?|evaluations|total[_ ](?:timesteps|frames|steps|env_steps)|num_env_steps|步数|轮次)"
+    r"(?: \(\d+\))?",
     re.IGNORECASE,
 )
 _CLOCK_WORD = re.compile(
