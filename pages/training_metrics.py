@@ -14,7 +14,7 @@ from components.metrics.files import example_buttons, key_of, open_exports, uplo
 from components.metrics.findings import diagnosis_list
 from components.metrics.followed import follow_paths, path_field
 from components.metrics.kept_charts import known_charts, picked_chart
-from components.metrics.link import follow_link, link_notice, share_menu, write_link
+from components.metrics.link import follow_link, link_notice, write_link
 from components.metrics.thresholds import rules_menu
 from components.metrics.view import View
 from rewards_lib.training_metrics import runs_of
@@ -26,7 +26,6 @@ def actions() -> None:
     """What can be done with the opened runs."""
     if exports:
         how_it_was_read(exports)
-        share_menu()
     with st.popover(_("Add a run"), icon=":material/add:", key="add_run"):
         uploader(key="add_upload")
         path_field()

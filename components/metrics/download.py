@@ -19,6 +19,7 @@ from components.metrics.charts import drawn_names
 from components.metrics.diagnosis import Judged, judged_by
 from components.metrics.drawing import Chart, Look
 from components.metrics.findings import checks_not_made
+from components.metrics.link import share_note
 from rewards_lib.training_metrics import Export, Run, in_language, notes_of, wide_csv
 
 STYLE = """
@@ -54,6 +55,7 @@ def download_menu(
             on_click="ignore",
         )  # fmt: skip
         st.caption(_("Each chart gives its picture by the camera at its right."))
+        share_note()
 
 
 def report_head(exports: Sequence[Export], judged: Mapping[str, Judged]) -> str:

@@ -118,20 +118,19 @@ def write_link(weights: Mapping[str, float] | None) -> None:
     keep_options(MIX, [f"{state.widget(MIX)}@{_digest(repr(weights))}"] if files and weights else [])
 
 
-def share_menu() -> None:
-    """Draw the button that tells what the address of this view carries to somebody else."""
-    with st.popover(_("Share"), icon=":material/link:", type="tertiary", key="metric_share"):
-        st.markdown(
-            _(
-                "The address of this page opens this view on this console: the same files, steps, axes, smoothing and "
-                "picked series, judged by the same thresholds, own rules and mix."
-            )
+def share_note() -> None:
+    """Draw what the address of this view carries to somebody else, and what it does not."""
+    st.markdown(
+        _(
+            "The address of this page opens this view on this console: the same files, steps, axes, smoothing and "
+            "picked series, judged by the same thresholds, own rules and mix."
         )
-        st.caption(_("Dropped files and own rules are kept while the console runs, until newer ones need their room."))
-        if followed := [file.name for file in state.metric_files.get() if file.path]:
-            names = ", ".join(followed)
-            told = _("Not part of the address, since it is followed by its path: {names}.", names=names)
-            st.warning(theme.plain(told))
+    )
+    st.caption(_("Dropped files and own rules are kept while the console runs, until newer ones need their room."))
+    if followed := [file.name for file in state.metric_files.get() if file.path]:
+        names = ", ".join(followed)
+        told = _("Not part of the address, since it is followed by its path: {names}.", names=names)
+        st.markdown(f":orange[:material/link_off:] {theme.plain(told)}")
 
 
 def _shelved(rules: str) -> str:
