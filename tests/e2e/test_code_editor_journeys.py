@@ -13,7 +13,6 @@ DEBOUNCE_MS = 900  # the editor's 400 ms, and a rerun
 
 @pytest.fixture
 def functions(visitor):
-    visitor.open()
     return visitor.open("functions")
 
 

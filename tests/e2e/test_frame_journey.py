@@ -34,15 +34,10 @@ def test_the_language_is_chosen_and_survives_page_switch_and_reload(visitor):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_narrow_window_has_no_sideways_scrollbar(visitor, path):
+def test_a_page_opens_dark_in_a_narrow_window_with_one_heading_and_no_sideways_scrollbar(visitor, path):
+    visitor.page.emulate_media(color_scheme="dark")
     visitor.page.set_viewport_size({"width": 420, "height": 900})
     visitor.open(path)
+    expect(visitor.page.get_by_role("heading", level=1)).to_have_count(1)
     wide = visitor.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_every_page_opens_in_dark_mode_with_one_heading(visitor, path):
-    visitor.page.emulate_media(color_scheme="dark")
-    visitor.open(path)
-    expect(visitor.page.get_by_role("heading", level=1)).to_have_count(1)

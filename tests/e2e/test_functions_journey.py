@@ -55,7 +55,7 @@ def test_ctrl_enter_runs_what_was_typed(functions):
 
 
 def test_every_edit_survives_a_reload_and_a_page_switch(functions):
-    for mark in ("# A", "# B", "# C"):
+    for mark in ("# A", "# B"):
         functions.write("reward.py", mark)
         functions.sees("Saved")
         functions.page.wait_for_timeout(900)  # a draft is never more than a second behind
@@ -68,23 +68,19 @@ def test_every_edit_survives_a_reload_and_a_page_switch(functions):
     expect(functions.editor("reward.py")).to_contain_text("# D")
 
 
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        (RAISES, "Line 2: ZeroDivisionError"),
-        (WRONG_COUNT, "1 rewards for 4 completions"),
-        (REFUSED, "Line 1: Reward code cannot start programs"),
-    ],
-    ids=["an exception", "a wrong count", "a refused construct"],
-)
-def test_a_failure_is_one_sentence_and_the_next_run_is_normal(functions, source, says):
-    functions.write("reward.py", source)
-    run(functions)
-    expect(functions.keyed("last_run")).to_contain_text(says)
-    expect(functions.keyed("last_run")).to_contain_text("4 of 4 completions are unscored, not 0.")
-    functions.write("reward.py", GOOD.format(value="0.5"))
-    run(functions)
-    functions.sees("4 of 4 completions scored.")
+def test_a_failure_is_one_sentence_and_the_next_run_is_normal(functions):
+    failures = {
+        RAISES: "Line 2: ZeroDivisionError", WRONG_COUNT: "1 rewards for 4 completions",
+        REFUSED: "Line 1: Reward code cannot start programs",
+    }  # fmt: skip
+    for source, says in failures.items():
+        functions.write("reward.py", source)
+        run(functions)
+        expect(functions.keyed("last_run")).to_contain_text(says)
+        expect(functions.keyed("last_run")).to_contain_text("4 of 4 completions are unscored, not 0.")
+        functions.write("reward.py", GOOD.format(value="0.5"))
+        run(functions)
+        functions.sees("4 of 4 completions scored.")
 
 
 @pytest.mark.slow

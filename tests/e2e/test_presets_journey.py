@@ -41,8 +41,9 @@ def rewards_on_the_page(visitor, name):
     request = {"context": {"of": name}, "sample": example["sample"], "completions": example["completions"]}
     visitor.write("Request", json.dumps(request))
     visitor.page.keyboard.press(f"{MODIFIER}+Enter")
+    visitor.settle()
     answer = visitor.keyed("answer_json")
-    expect(answer).to_contain_text(re.compile(r'"status": "\w+"'))
     expect(visitor.keyed("answer_of")).to_contain_text(f"example_{name}")
+    expect(answer).to_contain_text(re.compile(r'"status": "\w+"'))
     visitor.settle()
     return json.loads(answer.inner_text())["rewards"]
