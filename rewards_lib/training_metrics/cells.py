@@ -34,6 +34,8 @@ _PLAIN_SIGNS = {ord(wide): chr(ord(wide) - 0xFEE0) for wide in "０１２３４�
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?", re.ASCII)
 _GROUPED_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d*)?", re.ASCII)
 _GROUPED_OTHERWISE = re.compile(r"[+-]?\d{1,3}(?:([ '])\d{3})(?:\1\d{3})*(?:[.,]\d*)?", re.ASCII)
+_POINTS_THEN_COMMA = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+", re.ASCII)
+"""``1.234,5``, which can be nothing else."""
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*%?", re.ASCII)
 SWALLOWED_ROW = re.compile(r"[\r\n][^\r\n]*[,;\t|]")
 """A line break and a delimiter inside a cell: a quotation mark stands there that no other closes."""
@@ -79,8 +81,10 @@ class Numbers:
 
 def writes_decimal_commas(cells: Collection[str]) -> bool:
     """Whether commas can be nothing but decimal points: there are some, one at least groups no thousands."""
+    grouped = {cell for cell in cells if _POINTS_THEN_COMMA.fullmatch(cell)}
     found = [cell for cell in cells if "," in cell and _COMMA_NUMBER.fullmatch(cell)]
-    return any(not _GROUPED.fullmatch(cell) for cell in found) and not any("." in cell for cell in cells)
+    told = bool(grouped) or any(not _GROUPED.fullmatch(cell) for cell in found)
+    return told and not any("." in cell for cell in cells if cell not in grouped)
 
 
 def numbers_of(

@@ -20,7 +20,8 @@ DELIMITERS = {",": sentence("comma"), ";": sentence("semicolon"), "\t": sentence
 MOST_ABOVE = 30
 """Lines above the header that are looked at."""
 
-_RECORD = re.compile(r'(?:[^"\r\n]+|"[^"]*")*')
+_RECORD = re.compile(r'(?:(?<![^,;\t|#\r\n]) *"(?:[^"]|"")*"|[^\r\n])*')
+"""A quotation mark that does not begin its cell is a sign like others, as csv and pandas have it."""
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 QUOTED = re.compile(r'"[^"]*"')
 _UNSEEN = "\ufeff\u200b"

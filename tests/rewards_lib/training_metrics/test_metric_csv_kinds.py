@@ -57,6 +57,16 @@ def test_semicolons_with_grouped_thousands_do_not_make_decimal_commas():
     assert points("step;tokens\n1;1,234.5\n2;2,345.5\n")[0] == {"tokens": [[1, 1234.5], [2, 2345.5]]}
 
 
+def test_points_that_group_thousands_before_a_decimal_comma_are_read_between_quotes_too():
+    found, _ = points('step,r\n1,"1.234,5"\n2,"999,5"\n3,"2.345.678,25"\n')
+    assert found == {"r": [[1, 1234.5], [2, 999.5], [3, 2345678.25]]}
+
+
+def test_a_quotation_mark_inside_a_name_is_part_of_it_and_costs_no_row():
+    found, _ = points('step,screen 15",r\n1,24",0.1\n2,27,0.2\n3,28,0.3\n')
+    assert found["r"] == [[1, 0.1], [2, 0.2], [3, 0.3]]
+
+
 def test_typographic_minus_signs_and_infinities_are_read():
     series, notes = points("step,r\n1,−0.5\n2,∞\n3,1.#IND\n4,0.5\n")
     assert series == {"r": [[1, -0.5], [4, 0.5]]}
