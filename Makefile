@@ -6,7 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 ARGS ?=
-JOBS ?= 2
+# Half of what a test takes is waiting for processes and the browser: three at once keep two cores busy.
+JOBS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev editor run test check bench
