@@ -9,6 +9,7 @@ stand, or the reading says that it was not.
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 from collections.abc import Callable, Generator, Iterator
@@ -60,7 +61,7 @@ def read_parts(
     cuts = _cuts(source, begin, end, most_stretches)
     rows = [source.count(b"\n", *stretch) for stretch in pairwise(cuts)]
     reserve(sum(rows) + 1)
-    part_rows = max(LEAST_PART_ROWS, min(sum(rows) // len(rows) // PARTS, MOST_PART_CELLS // len(options["names"])))
+    part_rows = _part_rows(sum(rows) // len(rows) + 1, len(options["names"]))
 
     def read(stretch: tuple[int, int], place: int) -> int:
         return _read_stretch(source, *stretch, options | {"chunksize": part_rows}, put, place)
@@ -68,6 +69,12 @@ def read_parts(
     with ThreadPoolExecutor(len(rows), thread_name_prefix="rows") as threads:
         found = list(threads.map(read, pairwise(cuts), accumulate(rows, initial=0)))
     return found[:-1] == rows[:-1]
+
+
+def _part_rows(rows: int, columns: int) -> int:
+    """Into parts of how many rows a stretch is divided, about as many in each."""
+    about = max(LEAST_PART_ROWS, min(rows // PARTS, MOST_PART_CELLS // columns))
+    return math.ceil(rows / max(1, round(rows / about)))
 
 
 def _cuts(source: TextSource, begin: int, end: int, most_stretches: int) -> list[int]:
