@@ -39,17 +39,18 @@ def _one_scan_of_the_packages():
         yield
 
 
+def opened(name, **query):
+    """A page of the console, opened through app.py."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    for key, value in query.items():
+        app.query_params[key] = value
+    return app.switch_page(f"pages/{name}.py").run()
+
+
 @pytest.fixture
 def open_page():
-    """Open a page of the console through app.py."""
-
-    def open_(name, **query):
-        app = AppTest.from_file(APP, default_timeout=60)
-        for key, value in query.items():
-            app.query_params[key] = value
-        return app.switch_page(f"pages/{name}.py").run()
-
-    return open_
+    """Open a page in this test's own data folder."""
+    return opened
 
 
 def texts(app):

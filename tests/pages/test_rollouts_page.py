@@ -1,6 +1,7 @@
 """The Rollouts page: choose a file, score it, read every tab, keep a case, check a data set."""
 
 import json
+import shutil
 import time
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from components.rollouts import datasets
 from components.rollouts.stored_files import list_stored, remove_stored
 from rewards_lib.datasets import list_datasets, save_dataset
 from rewards_lib.regression_cases import Expected, save_case, stored_cases
-from tests.pages.conftest import texts
+from tests.pages.conftest import opened, texts
 
 MIX = {
     "name": "loose",
@@ -46,6 +47,28 @@ def scored(page):
     return finished(page.button(key="start_scoring").click().run())
 
 
+@pytest.fixture(scope="module")
+def example_home(tmp_path_factory):
+    """A data folder in which the example was scored, to be copied; and the job's id."""
+    home = tmp_path_factory.mktemp("scored")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REWARD_CONSOLE_HOME", str(home))
+        cache.store.clear()
+        cache.store().save_draft("mix", "loose", MIX, base_revision=None)
+        job = scored(opened("rollouts")).query_params["job"]
+        cache.store().close()
+        cache.store.clear()
+    return home, job
+
+
+@pytest.fixture
+def result(example_home, tmp_path):
+    """The page with the result of the example, which is scored once for all who look at it."""
+    home, job = example_home
+    shutil.copytree(home, tmp_path, dirs_exist_ok=True)
+    return opened("rollouts", job=job)
+
+
 def tab(page, name):
     page.session_state["evidence"] = name
     return page.run()
@@ -77,15 +100,15 @@ def test_the_example_is_scored_and_every_tab_has_something_to_say(page):
         assert text in plain(tab(page, name)), name
 
 
-def test_a_result_is_found_again_by_its_address(page, open_page):
-    job = scored(page).query_params["job"]
+def test_a_result_is_found_again_by_its_address(result, open_page):
+    job = result.query_params["job"]
     again = open_page("rollouts", job=job)
     assert "40 groups of 8" in plain(again)
     assert "The result that the address names is gone." in plain(open_page("rollouts", job="nothing"))
 
 
-def test_other_weights_change_means_and_ranks_without_scoring_again(page):
-    page = tab(scored(page), "What if")
+def test_other_weights_change_means_and_ranks_without_scoring_again(result):
+    page = tab(result, "What if")
     before = {metric.label: metric.value for metric in page.metric}
     slider = next(slider for slider in page.slider if "tags" in slider.label)
     slider.set_value(2.0).run()
@@ -96,8 +119,8 @@ def test_other_weights_change_means_and_ranks_without_scoring_again(page):
     assert [rule["weight"] for rule in cache.store().load_draft("mix", "loose").content["rules"]] == [1, 2]
 
 
-def test_a_bad_filter_says_where_and_what_was_shown_stays(page):
-    page = tab(scored(page), "Completions")
+def test_a_bad_filter_says_where_and_what_was_shown_stays(result):
+    page = tab(result, "Completions")
     page.text_input(key="rollout_filter_text").set_value("tags == 0").run()
     kept = [caption.value for caption in page.caption if "completions" in caption.value]
     page.text_input(key="rollout_filter_text").set_value("rewrd < 1").run()
@@ -107,8 +130,8 @@ def test_a_bad_filter_says_where_and_what_was_shown_stays(page):
     ]
 
 
-def test_a_marked_reward_becomes_a_case_that_is_run_on_each_change(page):
-    page = tab(scored(page), "Completions")
+def test_a_marked_reward_becomes_a_case_that_is_run_on_each_change(result):
+    page = tab(result, "Completions")
     page.number_input(key="case_reward_0").set_value(0.0).run()
     page.button(key="case_keep_0").click().run()
     [case] = stored_cases(cache.store(), "mix:loose").values()
@@ -120,8 +143,8 @@ def test_a_marked_reward_becomes_a_case_that_is_run_on_each_change(page):
     assert "All 1 cases hold" in plain(page.run())
 
 
-def test_chosen_cases_are_removed_after_a_second_question_that_tells_what_goes(page):
-    page = tab(scored(page), "Completions")
+def test_chosen_cases_are_removed_after_a_second_question_that_tells_what_goes(result):
+    page = tab(result, "Completions")
     page.button(key="case_keep_0").click().run()
     [case] = stored_cases(cache.store(), "mix:loose").values()
     others = tuple(replace(one, raw="another") for one in case.payload.completions)
@@ -188,8 +211,8 @@ def test_hidden_files_and_files_outside_the_allowed_folders_are_not_opened(open_
     assert "1 completions" in plain(page)
 
 
-def test_an_attack_shows_the_worst_leak_beside_honest_completions(page):
-    page = tab(scored(page), "Attacks")
+def test_an_attack_shows_the_worst_leak_beside_honest_completions(result):
+    page = tab(result, "Attacks")
     page = finished(page.button(key="attack").click().run())
     told = plain(page)
     assert "These earn what they should not: list all candidates, tags reordered." in told
@@ -227,8 +250,8 @@ def test_the_rewards_of_a_trainers_file_are_read_without_scoring(page):
     assert page.metric[0].value == "0.5"
 
 
-def test_two_results_are_compared_with_the_rules_that_moved(page):
-    page = scored(page)
+def test_two_results_are_compared_with_the_rules_that_moved(result):
+    page = result
     draft = cache.store().load_draft("mix", "loose")
     heavier = draft.content | {"rules": [MIX["rules"][0] | {"weight": 3}, MIX["rules"][1]]}
     cache.store().save_draft("mix", "loose", heavier, base_revision=draft.revision)
@@ -266,14 +289,14 @@ def test_a_data_set_is_removed_after_a_second_question_that_tells_what_goes(page
     assert "The first 1 of words" in plain(page)
 
 
-def test_a_completion_is_found_again_by_its_address(page, open_page):
-    job = scored(page).query_params["job"]
+def test_a_completion_is_found_again_by_its_address(result, open_page):
+    job = result.query_params["job"]
     again = open_page("rollouts", job=job, evidence="Completions", at="13")
     assert "p2.5 earns" in plain(again)
 
 
-def test_a_result_is_removed_after_a_second_question_that_tells_its_size(page, open_page):
-    job = scored(page).query_params["job"]
+def test_a_result_is_removed_after_a_second_question_that_tells_its_size(result, open_page):
+    job = result.query_params["job"]
     first = open_page("rollouts")
     assert first.button(key=f"remove_now_{job}").label.endswith("kB")
     first.button(key=f"remove_now_{job}").click().run()
