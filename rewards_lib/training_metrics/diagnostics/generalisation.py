@@ -15,10 +15,15 @@ if TYPE_CHECKING:
     from rewards_lib.training_metrics.diagnostics.rules import Rule
 
 SMOOTHED_TESTS = 3
+AS_HIGH = 0.95
+"""The share of the training reward from which on tests are as high."""
 
 
-def overfit_or_hacked(evidence: Evidence, _: Rule) -> Outcome:
-    """The last third of the training reward is above the first and not below the middle; tests have no rise."""
+def overfit_or_hacked(evidence: Evidence, rule: Rule) -> Outcome:
+    """The last third of the training reward is above the first and not below the middle; tests have no rise.
+
+    Tests that training has only caught up with have no rise to make.
+    """
     train, test = evidence.need(TRAIN), evidence.need(TEST)
     (first, e_first), (middle, _e), (last, e_last) = thirds(train.values)
     if last - first <= ERRORS * (e_first**2 + e_last**2) ** 0.5 or last < middle:
@@ -26,6 +31,8 @@ def overfit_or_hacked(evidence: Evidence, _: Rule) -> Outcome:
     slope = test.trend()
     if slope.change - ERRORS * slope.error > 0:
         return Outcome.ok(sentence("the test reward rises too"))
+    if test.last(SMOOTHED_TESTS) >= AS_HIGH * train.last(rule.window) > 0 and not slope.falls:
+        return Outcome.ok(sentence("the test reward is as high as that of training"))
     return Outcome.found(
         train.name, test.name, steps=train.span(len(train) // 3), value=last, threshold=0.0, n=len(test),
         first=number_text(first), test_first=number_text(test.first(SMOOTHED_TESTS)),

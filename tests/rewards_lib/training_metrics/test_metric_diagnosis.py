@@ -201,6 +201,12 @@ def test_longer_and_better_is_no_length_hacking():
     assert (check.state, str(check.why)) == ("ok", "answers grow, and the test reward rises with them")
 
 
+@pytest.mark.parametrize(("test", "is_told"), [(1.3 + 0 * T, False), (1.5 - 0.3 * T, True), (0.9 + 0 * T, True)])
+def test_training_that_catches_up_with_a_steady_test_is_not_overfitted(test, is_told):
+    run = run_of(CALM | {"test/reward/final_rewards": evaluated(test + noisy(0, 0.001, 2))})
+    assert ("overfit_or_hacked" in found(run)) is is_told
+
+
 def test_falling_entropy_with_rising_test_is_no_collapse():
     assert states(run_of(CALM | {"train/actor/entropy": 0.5 * np.exp(-3 * T)}))["entropy_collapse"] == "ok"
 
