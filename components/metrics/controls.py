@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import address, state, theme
-from components.i18n import _
+from components.i18n import _, say
 from components.metrics.drawing import Look
 from components.metrics.facts import step_text
 from components.metrics.files import choose_x, x_label
@@ -154,11 +154,7 @@ def series_picker(exports: Sequence[Export], picks: Mapping[str, Pick], *, other
         key="metric_filter",
         persist_state="session",
     )
-    try:
-        pattern = re.compile(typed or "", re.IGNORECASE)
-    except re.error as error:
-        st.warning(_("{typed} is no regular expression: {why}.", typed=theme.plain(typed), why=str(error)))
-        pattern = re.compile("")
+    pattern = _pattern(typed or "")
     key = _picker_key()
     held = [title for title in state.widget(key) or () if title in picks]
     options = [t for t in picks if (t.startswith(branch) and pattern.search(t)) or t in held]
@@ -174,6 +170,23 @@ def series_picker(exports: Sequence[Export], picks: Mapping[str, Pick], *, other
         persist_state="session",
     )
     address.keep_options(PICKED, chosen)
+
+
+def _pattern(typed: str) -> re.Pattern[str]:
+    """What was typed as a regular expression; one that filters nothing, and why, where it cannot be used."""
+    from rewards_lib.presets.patterns import explosive_parts  # here: nobody who types no filter waits for it
+
+    try:
+        pattern = re.compile(typed, re.IGNORECASE)
+    except re.error as error:
+        st.warning(_("{typed} is no regular expression: {why}.", typed=theme.plain(typed), why=str(error)))
+        return re.compile("")
+    # matching holds up all visitors
+    if problems := explosive_parts(typed, "i"):
+        why = theme.plain(say(problems[0]))
+        st.warning(_("{typed} is not used as a filter: {why}.", typed=theme.plain(typed), why=why))
+        return re.compile("")
+    return pattern
 
 
 def _branch_chooser(place: DeltaGenerator, picks: Collection[str]) -> str:

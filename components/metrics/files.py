@@ -87,6 +87,11 @@ def open_exports() -> dict[str, Export]:
     return exports
 
 
+def let_go(file: MetricFile) -> None:
+    """Forget what was read of a followed file before it was written on: of a million steps that is much memory."""
+    _read.clear(file.digest, file.name, state.metric_x.get().get(file.digest), b"")
+
+
 def key_of(exports: Mapping[str, Export]) -> str:
     """A key of what was read: the files in their order, which names their runs, and what counts their steps."""
     return json.dumps([(digest, export.name, export.x) for digest, export in exports.items()])

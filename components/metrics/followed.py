@@ -14,6 +14,7 @@ import streamlit as st
 from components import state
 from components.host_files import may_name_paths
 from components.i18n import _
+from components.metrics.files import let_go
 from components.shell import show_failure
 from components.state import MetricFile
 from rewards_lib.errors import InputError
@@ -85,8 +86,12 @@ def _look_again(drawn: tuple[MetricFile, ...]) -> None:
     now = tuple(_path_file(file.path) if file.path else file for file in files)
     if now == drawn:
         return
-    chosen = state.metric_x.get()
-    moved = {new.digest: chosen[old.digest] for old, new in zip(files, now, strict=True) if old.digest in chosen}
+    chosen, moved = state.metric_x.get(), {}
+    for old, new in zip(files, now, strict=True):
+        if old != new:
+            let_go(old)
+        if old.digest in chosen:
+            moved[new.digest] = chosen[old.digest]
     state.metric_x.set({**chosen, **moved})
     state.metric_files.set(now)
     st.rerun()

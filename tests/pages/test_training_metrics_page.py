@@ -106,6 +106,31 @@ def test_a_broken_regular_expression_is_told_and_filters_nothing(page):
     assert len(page.multiselect[0].options) > 5
 
 
+def test_a_regular_expression_that_can_explode_is_told_and_filters_nothing(page):
+    page.button(key="example_healthy").click().run()
+    page.text_input(key="metric_filter").set_value("(a+)+$").run()
+    assert "is not used as a filter: a repeat inside a repeat" in page.warning[0].value.replace("\\", "")
+    assert len(page.multiselect[0].options) > 5
+
+
+def test_what_was_read_of_a_followed_file_is_kept_in_its_newest_state_alone(page, tmp_path, monkeypatch):
+    from components.metrics import files
+
+    path = tmp_path / "job.log"
+    path.write_text("step:1 - critic/score/mean:0.5\n")
+    page.text_input(key="metric_path_0").set_value(str(path)).run()
+    (before,) = page.session_state["metric_files"]
+    path.write_text(path.read_text() + "step:2 - critic/score/mean:0.7\n")
+    page.run()
+    (after,) = page.session_state["metric_files"]
+    reads = []
+    monkeypatch.setattr(files, "read_export", lambda data, name, **chosen: reads.append(name))
+    for file in (before, after):
+        files._read(file.digest, file.name, None, path)
+    files._read.clear(before.digest, before.name, None, path)
+    assert len(reads) == 1
+
+
 def test_two_runs_are_overlaid_and_all_can_be_closed(page):
     drop(page, ("a.csv", "step,reward\n1,1\n2,2\n"), ("b.csv", "step,reward\n1,1\n2,3\n"))
     assert "a.csv" in shown(page)
