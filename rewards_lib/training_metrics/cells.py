@@ -39,7 +39,8 @@ _POINTS_THEN_COMMA = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+", re.ASCII)
 _COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*%?", re.ASCII)
 SWALLOWED_ROW = re.compile(r"[\r\n][^\r\n]*[,;\t|]")
 """A line break and a delimiter inside a cell: a quotation mark stands there that no other closes."""
-_PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+"""Each digit fits in one place only, or a long cell of digits would take a time that grows with its square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,8 @@ def parse_cell(text: str, *, decimal_comma: bool = False) -> float | None:
     if text.endswith(")") and (wrapped := _WRAPPED.fullmatch(text)):
         return parse_cell(wrapped[1].strip())
     if text.endswith("%"):
-        share = parse_cell(text[:-1].rstrip(), decimal_comma=decimal_comma)
+        number = text[:-1].rstrip()
+        share = None if number.endswith("%") else parse_cell(number, decimal_comma=decimal_comma)
         return None if share is None or math.isnan(share) else share / 100
     if word.lstrip("+-") in _INFINITE:
         return -math.inf if word.startswith("-") else math.inf

@@ -100,12 +100,14 @@ def unique_names(cells: Sequence[str]) -> tuple[str, ...]:
     stripped = [cell.strip().strip(_UNSEEN).strip() for cell in cells]
     taken, names = set(stripped), []
     seen: set[str] = set()
+    copies: dict[str, int] = {}
     for position, cell in enumerate(stripped, 1):
         plain = cell or f"column {position}"
-        name, copy = plain, 1
+        name, copy = plain, copies.get(plain, 1)
         while name in seen or (copy > 1 and name in taken):
             copy += 1
             name = f"{plain} ({copy})"
+        copies[plain] = copy
         seen.add(name)
         names.append(name)
     return tuple(names)

@@ -16,8 +16,9 @@ from rewards_lib.training_metrics.sniffing import HEAD_BYTES, TextSource
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _VERL = re.compile(r"\bstep:(\d+) - (.+)")
-_PRINTED = re.compile(r"\{\s*'[^']+'\s*:.*\}")
-_LIKELY = re.compile(rb"[^\r\n]*(?:step:\d+ - |\{'[\w/]+': )[^\r\n]*")
+_PRINTED = re.compile(r"\{\s*'[^']+'\s*:")
+_LIKELY = re.compile(rb"step:\d+ - |\{'[\w/]+': ")
+_LINE_END = re.compile(rb"[\r\n]")
 _WRAPPED = re.compile(r"(?<=[:\s])(?:(?:np|numpy)\.\w+|tensor)\(([^(),]*)(?:, \w+=[^()]*)?\)")
 """Numbers of numpy and torch inside a printed dictionary."""
 _MOST_CHARACTERS = 100_000
@@ -34,7 +35,15 @@ def is_console_log(head: bytes) -> bool:
 
 def has_metric_lines(text: bytes) -> bool:
     """Whether anywhere in a text a line of verl or of TRL stands."""
-    return any(is_console_log(found[0]) for found in _LIKELY.finditer(text))
+    place = 0
+    while likely := _LIKELY.search(text, place):
+        # a pattern for the whole line would look at its beginning again and again
+        begin = max(place, *(text.rfind(sign, place, likely.start()) + 1 for sign in (b"\r", b"\n")))
+        ends = _LINE_END.search(text, likely.end())
+        place = ends.end() if ends else len(text)
+        if is_console_log(text[begin:place]):
+            return True
+    return False
 
 
 def read_console_log(source: TextSource) -> Reading:
@@ -87,11 +96,12 @@ def _verl_row(line: str) -> tuple[dict[str, object], list[str]] | None:
 
 def _printed_row(line: str) -> dict[str, object] | None:
     """A printed dictionary with text keys and at least one number, read as a literal."""
-    match = _PRINTED.search(line)
+    end = line.rfind("}") + 1
+    match = _PRINTED.search(line, 0, end)
     if match is None:
         return None
     # a literal knows neither numbers of numpy nor nan and inf
-    text = re.sub(r"(?<=[:,\s])(-?(?:nan|inf))(?=\s*[,}])", r"'\1'", _WRAPPED.sub(r"\1", match[0]))
+    text = re.sub(r"(?<=[:,\s])(-?(?:nan|inf))(?=\s*[,}])", r"'\1'", _WRAPPED.sub(r"\1", line[match.start() : end]))
     try:
         row = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

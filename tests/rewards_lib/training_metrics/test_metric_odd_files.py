@@ -1,5 +1,8 @@
 """Quirks of files that people really have: each is read as it was meant."""
 
+from contextlib import suppress
+from time import process_time
+
 import pytest
 
 from rewards_lib.errors import InputError
@@ -39,3 +42,19 @@ def test_a_reward_that_rises_in_whole_numbers_is_not_taken_for_the_steps():
 def test_signs_that_nobody_sees_are_no_part_of_a_name():
     export = read_export("\ufeff\ufeffstep,\u200ba\n1,2\n2,3\n".encode(), "run.csv")
     assert (export.x, export.columns) == ("step", ("step", "a"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 30_000, "{'a':" * 15_000, "1," * 30_000, "a\tb " * 30_000, "step,a\n1," + "1" * 30_000 + "x\n",
+        "step,a\n1," + "%" * 30_000 + "\n",
+        "noise\n" + "x" * 300_000 + "\n{'loss': " * 3000,
+    ],
+    ids=["one word", "open braces", "numbers as names", "names of one kind", "digits", "percents", "open dictionaries"],
+)  # fmt: skip
+def test_what_repeats_itself_takes_no_time_that_grows_with_its_square(text):
+    begin = process_time()
+    with suppress(InputError):
+        read_export(text.encode(), "run.csv")
+    assert process_time() - begin < 5
