@@ -15,7 +15,8 @@ from rewards_lib.training_metrics.formats.reading import Reading, gather_records
 from rewards_lib.training_metrics.sniffing import HEAD_BYTES, TextSource
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_VERL = re.compile(r"\bstep:(\d+) - (.+)")
+_VERL = re.compile(r"\bstep:(\d{1,18}) - (.+)")
+"""More digits count no steps, and Python refuses to read thousands of them."""
 _PRINTED = re.compile(r"\{\s*'[^']+'\s*:")
 _LIKELY = re.compile(rb"step:\d+ - |\{'[\w/]+': ")
 _LINE_END = re.compile(rb"[\r\n]")

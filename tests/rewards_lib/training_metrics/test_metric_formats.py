@@ -192,6 +192,10 @@ def test_a_verl_console_log_is_found_among_everything_else():
     assert "Parts of lines that are no metric: 1, the first 'actor/pg_lo' in line 4" in told(export)
 
 
+def test_a_number_of_thousands_of_digits_is_no_step():
+    assert series(read(f"step:{'9' * 5000} - a:1\nstep:2 - a:2\nstep:3 - a:3\n")) == {"a": [[2, 2], [3, 3]]}
+
+
 def test_metrics_after_a_long_beginning_of_a_log_are_found():
     text = "WARNING something else, again and again\n" * 5000 + "step:1 - actor/loss:0.5\nstep:2 - actor/loss:0.25\n"
     assert series(read(text)) == {"actor/loss": [[1, 0.5], [2, 0.25]]}
