@@ -115,6 +115,8 @@ def test_a_killed_console_comes_back_with_every_edit(tab, own_server):
     own_server.stop(signal.SIGKILL)
     own_server.start()
     visitor.leave()  # what the browser kept is no help
-    again = Visitor(tab, own_server).open("compose")
+    again = Visitor(tab, own_server).open("training_metrics")  # a deep link on a cold server
+    again.sees_the_frame("Training metrics")
+    again.go("Compose")
     expect(weight(again, "format")).to_have_value("0.25")
     again.leave()
