@@ -23,6 +23,8 @@ ERRORS = 2.0
 """A trend is one beyond this many standard errors."""
 LEAST_MOVE = 0.01
 """And beyond this share of the series' own range."""
+SAMPLED_POINTS, LEAST_USUAL, DIGITS_LOST = 1000, 1e-6, 1e9
+"""How many points tell what is usual, what is at least, and how many times that leaves a sum too few digits."""
 
 FLOOR_SHARE = 0.05
 """A deviation is at least this share of the median: in a very calm history a ripple is no spike."""
@@ -81,13 +83,24 @@ def window_means(values: Floats, window: int, starts: Sequence[int] = ()) -> tup
     for begin, end in zip([0, *starts], [*starts, len(values)], strict=True):
         if end - begin < window:
             continue
-        sums = np.zeros(end - begin + 1)
-        np.cumsum(values[begin:end], out=sums[1:])
         ends.append(np.arange(begin + window - 1, end))
-        means.append((sums[window:] - sums[:-window]) / window)
+        means.append(_means_of(values[begin:end], window))
     if not ends:
         return np.empty(0, "int64"), np.empty(0)
     return np.concatenate(ends), np.concatenate(means)
+
+
+def _means_of(values: Floats, window: int) -> Floats:
+    """The mean of each window; by running sums, unless one value is so large that it would swallow those after it."""
+    import numpy as np
+
+    usual = max(float(np.median(np.abs(values[:: len(values) // SAMPLED_POINTS + 1]))), LEAST_USUAL)
+    if max(float(values.max()), -float(values.min())) > DIGITS_LOST * usual:
+        means: Floats = np.lib.stride_tricks.sliding_window_view(values, window).mean(axis=1)
+        return means
+    sums = np.zeros(len(values) + 1)
+    np.cumsum(values, out=sums[1:])
+    return (sums[window:] - sums[:-window]) / window
 
 
 def stretches(hits: Hits, least: int) -> list[tuple[int, int]]:

@@ -21,6 +21,14 @@ from rewards_lib.training_metrics.diagnostics.trends import (
 LINES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=60).map(np.array)
 
 
+@pytest.mark.parametrize("huge", [1e12, -1e18])
+def test_one_huge_value_costs_the_windows_after_it_no_digit(huge):
+    values = np.full(100, 0.01)
+    values[40] = huge
+    _ends, means = window_means(values, 20)
+    assert np.allclose(means[[0, 60, 80]], 0.01, rtol=1e-12)
+
+
 @given(LINES, st.integers(1, 20))
 def test_window_means_are_the_means_of_their_windows(values, window):
     ends, means = window_means(values, window)
