@@ -7,8 +7,9 @@ from components.i18n import _
 from components.metrics.chart_link import link_charts
 from components.metrics.charts import chart_of, draw, drawn_names
 from components.metrics.controls import close_all, look_chooser, picked, picks_of, series_picker
-from components.metrics.diagnosis import judge_runs, weights_of_mix
+from components.metrics.diagnosis import book_of_visitor, judge_runs, weights_of_mix
 from components.metrics.download import download_menu
+from components.metrics.drawing import Limits
 from components.metrics.facts import facts, how_it_was_read, mended, values_table
 from components.metrics.files import example_buttons, key_of, open_exports, uploader
 from components.metrics.findings import diagnosis_list
@@ -45,8 +46,9 @@ if exports:
     runs = runs_of(exports)
     with controls:
         look = look_chooser(read, runs)
-    judged = judge_runs(key_of(read), runs, weights)
-    view = View(runs, judged, look, key_of(read))
+    book = book_of_visitor()
+    judged = judge_runs(key_of(read), runs, book, weights)
+    view = View(runs, judged, look, Limits.of(book), key_of(read))
     known = known_charts(view)
     charts = known.all
     offered = picks_of(exports, runs, drawn_names(charts))

@@ -11,15 +11,12 @@ import streamlit as st
 from components import theme
 from components.i18n import _
 from components.metrics import axes
-from components.metrics.drawing import Chart, Drawing, Look
+from components.metrics.drawing import Chart, Drawing, Limits, Look
 from components.metrics.free_space import free_level, value_at
 from components.metrics.step_range import zoom_to_selection
 from rewards_lib.training_metrics import MetricFinding, Run, canonical_names, group_families, means_around
 
-CLIP2_LIMIT = 1e-4
-"""Above it the dual clip binds on more than odd tokens."""
 CLIP_HEALTHY = 1e-2
-TRUNCATION_LIMIT = 0.3
 FEWEST_TESTS = 3
 LABEL_SHARE = 0.25
 """About how much of a chart's width the name of a finding takes."""
@@ -132,7 +129,7 @@ def charts_of_findings(
     return list(made.values())
 
 
-def main_charts(runs: Mapping[str, Run], look: Look) -> list[Chart]:
+def main_charts(runs: Mapping[str, Run], look: Look, limits: Limits) -> list[Chart]:
     """The charts whose meaning is known: final reward, length and truncation, each reward function, clipping."""
     functions = dict.fromkeys(
         family.name.removeprefix("test/").removeprefix("reward:")
@@ -143,9 +140,9 @@ def main_charts(runs: Mapping[str, Run], look: Look) -> list[Chart]:
     charts = [
         _final_reward(Drawing(look, runs)),
         _train_and_test(Drawing(look, runs)),
-        _length(Drawing(look, runs)),
+        _length(Drawing(look, runs), limits),
         *(_function(Drawing(look, runs), name) for name in functions),
-        _clipping(Drawing(look, runs)),
+        _clipping(Drawing(look, runs), limits),
     ]
     return [chart for chart in charts if chart is not None]
 
@@ -214,7 +211,7 @@ def _function(drawing: Drawing, name: str) -> Chart | None:
     return drawing.chart(name, "", f"chart_function_{name}") if drawing.told else None
 
 
-def _clipping(drawing: Drawing) -> Chart | None:
+def _clipping(drawing: Drawing, limits: Limits) -> Chart | None:
     colours, zeros = theme.palette(), False
     for place, (label, run) in enumerate(drawing.runs.items()):
         speaking = canonical_names(run.names)
@@ -229,16 +226,17 @@ def _clipping(drawing: Drawing) -> Chart | None:
     if not any((series.values > 0).any() for _name, series in drawing.told):
         return None
     drawing.figure.update_yaxes(type="log", exponentformat="power", dtick=1)
-    drawing.figure.add_hrect(y0=CLIP2_LIMIT, y1=CLIP_HEALTHY, fillcolor=colours.good_zone, line_width=0, layer="below")
+    healthy = sorted((limits.dual_clip, CLIP_HEALTHY))
+    drawing.figure.add_hrect(y0=healthy[0], y1=healthy[1], fillcolor=colours.good_zone, line_width=0, layer="below")
     if any("clipfrac2" in name for name, _series in drawing.told):
-        drawing.figure.add_hline(y=CLIP2_LIMIT, line={"color": colours.series[1], "width": 1, "dash": "dot"})
+        drawing.figure.add_hline(y=limits.dual_clip, line={"color": colours.series[1], "width": 1, "dash": "dot"})
     small = [_("log scale, healthy range shaded")]
     small += [_("clipfrac2 belongs below the dotted line")] * any("clipfrac2" in name for name, _series in drawing.told)
     small += [_("zeros are not drawn")] * zeros
     return drawing.chart(_("Clipping"), "; ".join(small), "chart_clipping", means=False)
 
 
-def _length(drawing: Drawing) -> Chart | None:
+def _length(drawing: Drawing, limits: Limits) -> Chart | None:
     colours = theme.palette().series
     for place, (label, run) in enumerate(drawing.runs.items()):
         first, second = (colours[0], colours[1]) if drawing.alone else (colours[place % 5],) * 2
@@ -260,27 +258,25 @@ def _length(drawing: Drawing) -> Chart | None:
         return None
     drawing.figure.update_yaxes(rangemode="tozero")
     if any(trace.yaxis == "y2" for trace in drawing.figure.data):
-        _add_share_axis(drawing)
+        _add_share_axis(drawing, limits.truncation)
         small = _("tokens; share cut, in red where too many are")
     else:
         small = _("tokens")
     return drawing.chart(_("Length and truncation"), small, "chart_length", means=False)
 
 
-def _add_share_axis(drawing: Drawing) -> None:
+def _add_share_axis(drawing: Drawing, limit: float) -> None:
     """A right axis from 0 to 100 % with the zone where too many answers are cut."""
     colours = theme.palette()
     drawing.figure.update_layout(
         margin={"r": 40},
         yaxis2={
-            "overlaying": "y", "side": "right", "range": [0, 1], "tickvals": [0, TRUNCATION_LIMIT, 1],
+            "overlaying": "y", "side": "right", "range": [0, 1], "tickvals": [0, limit, 1],
             "tickformat": ".0%", "showgrid": False, "zeroline": False,
             "tickfont": {"size": 11, "color": colours.muted},
         },
     )  # fmt: skip
-    drawing.figure.add_hrect(
-        y0=TRUNCATION_LIMIT, y1=1, yref="y2", fillcolor=colours.bad_zone, line_width=0, layer="below"
-    )
+    drawing.figure.add_hrect(y0=limit, y1=1, yref="y2", fillcolor=colours.bad_zone, line_width=0, layer="below")
 
 
 def optimiser_charts(runs: Mapping[str, Run], look: Look) -> list[Chart]:

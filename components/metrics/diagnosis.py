@@ -57,9 +57,10 @@ def book_of_visitor() -> RuleBook:
     return book.with_thresholds(state.metric_thresholds.get())
 
 
-def judge_runs(read: str, runs: Mapping[str, Run], weights: Mapping[str, float] | None) -> dict[str, Judged]:
-    """Judge every run, by its label. Each is judged once for what was read, the rules and the weights."""
-    book = book_of_visitor()
+def judge_runs(
+    read: str, runs: Mapping[str, Run], book: RuleBook, weights: Mapping[str, float] | None
+) -> dict[str, Judged]:
+    """Judge every run, by its label, with the visitor's rules; each once for what was read, rules and weights."""
     rules = [state.metric_thresholds.get(), state.metric_own_rules.get()]
     judged = {}
     for label, run in runs.items():

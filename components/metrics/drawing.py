@@ -19,12 +19,14 @@ from components.i18n import _
 from components.metrics import axes
 from rewards_lib.contract import fill
 from rewards_lib.training_metrics import (
+    RuleBook,
     Run,
     Series,
     StepRange,
     canonical_name,
     canonical_names,
     drawn_points,
+    rule_book,
     smooth_series,
 )
 
@@ -38,6 +40,24 @@ MARKED_TESTS = 60
 """Up to this many points a test line shows its evaluations as marks."""
 MARKED_POINTS = 8
 """Up to this many points any line does: one point alone would not be seen."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From where on charts mark values as too high: where the rules find that they are."""
+
+    truncation: float
+    dual_clip: float
+
+    @classmethod
+    def of(cls, book: RuleBook) -> Limits:
+        """Those of a visitor's rules; of an own rule in place of one of ours, which may have none, ours."""
+        found = {
+            rule.id: rule.thresholds["limit"]
+            for rule in (*rule_book().rules, *book.rules)
+            if "limit" in rule.thresholds
+        }
+        return cls(found["truncation_high"], found["dual_clip"])
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def known_charts(view: View) -> KnownCharts:
 @st.cache_resource(max_entries=MOST_KEPT, show_spinner=False)
 def _known_charts(drawn: str, found: str, _view: View) -> KnownCharts:  # noqa: ARG001 -- keys
     runs, look, findings = _view.runs, _view.look, _view.findings
-    main, optimiser = main_charts(runs, look), optimiser_charts(runs, look)
+    main, optimiser = main_charts(runs, look, _view.limits), optimiser_charts(runs, look)
     charts = KnownCharts(main, charts_of_findings(findings, [*main, *optimiser], runs, look), optimiser)
     if len(runs) == 1:
         mark_findings(findings, charts.all)

@@ -13,7 +13,7 @@ from itertools import chain
 from components import theme
 from components.i18n import language
 from components.metrics.diagnosis import Judged
-from components.metrics.drawing import Look
+from components.metrics.drawing import Limits, Look
 from rewards_lib.training_metrics import MetricFinding, Run
 
 
@@ -24,6 +24,7 @@ class View:
     runs: Mapping[str, Run]
     judged: Mapping[str, Judged]
     look: Look
+    limits: Limits
     read: str
     """A key of what was read: the files and what counts their steps."""
 
@@ -40,4 +41,4 @@ class View:
     @property
     def drawn(self) -> str:
         """A key of all that a chart of these runs depends on."""
-        return json.dumps([self.read, astuple(self.look), language(), theme.is_dark()])
+        return json.dumps([self.read, astuple(self.look), astuple(self.limits), language(), theme.is_dark()])

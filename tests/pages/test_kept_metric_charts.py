@@ -10,9 +10,9 @@ def drawn(monkeypatch):
     """The looks that the known charts were drawn with, one for each time."""
     looks = []
 
-    def draw(runs, look):
+    def draw(runs, look, limits):
         looks.append(look)
-        return main_charts(runs, look)
+        return main_charts(runs, look, limits)
 
     main_charts = kept_charts.main_charts
     monkeypatch.setattr(kept_charts, "main_charts", draw)

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from components.metrics.charts import main_charts, mark_findings
-from components.metrics.drawing import Look
-from rewards_lib.training_metrics import diagnose, read_export, runs_of
+from components.metrics.drawing import Limits, Look
+from rewards_lib.training_metrics import diagnose, read_export, rule_book, runs_of
+
+LIMITS = Limits.of(rule_book())
 
 
 def final_reward(text: str, look: Look):
     export = read_export(text.encode(), "run.csv")
-    charts = main_charts(runs_of([export]), look)
+    charts = main_charts(runs_of([export]), look, LIMITS)
     mark_findings(diagnose(export.runs[0]).findings, charts)
     return next(chart for chart in charts if chart.title == "Final reward")
 
@@ -60,7 +62,7 @@ def test_notes_stand_beside_their_curves_on_logarithmic_axes():
 def length_chart(shares: list[float], look: Look):
     rows = "".join(f"{step},{100 * step},{200 * step},{share}\n" for step, share in enumerate(shares, start=1))
     names = ",".join(f"train/generation/response_length.{part}" for part in ("mean", "max", "clipfrac"))
-    charts = main_charts(runs_of([read_export(f"step,{names}\n{rows}".encode(), "run.csv")]), look)
+    charts = main_charts(runs_of([read_export(f"step,{names}\n{rows}".encode(), "run.csv")]), look, LIMITS)
     return next(chart for chart in charts if chart.key == "chart_length")
 
 

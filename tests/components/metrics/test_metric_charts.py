@@ -8,12 +8,13 @@ import pytest
 
 from components.metrics.charts import drawn_names, main_charts, series_chart
 from components.metrics.controls import picks_of
-from components.metrics.drawing import Look, ends, short_number
+from components.metrics.drawing import Limits, Look, ends, short_number
 from components.metrics.facts import facts_of
-from rewards_lib.training_metrics import Series, read_export, runs_of
+from rewards_lib.training_metrics import Series, read_export, rule_book, runs_of
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "training_metrics"
 LOOK = Look(weight=0.8)
+LIMITS = Limits.of(rule_book())
 
 
 def read(text: str, name: str = "run.csv"):
@@ -21,7 +22,16 @@ def read(text: str, name: str = "run.csv"):
 
 
 def charts(*exports, look=LOOK):
-    return {chart.title: chart for chart in main_charts(runs_of(exports), look)}
+    return {chart.title: chart for chart in main_charts(runs_of(exports), look, LIMITS)}
+
+
+def test_the_zone_of_cut_answers_begins_where_the_visitors_rule_does():
+    limits = Limits.of(rule_book().with_thresholds({"truncation_high": {"limit": 0.6}}))
+    (chart,) = main_charts(
+        runs_of([read("step,train/generation/response_length.clipfrac\n1,0.1\n2,0.5\n")]), LOOK, limits
+    )
+    assert chart.figure.layout.yaxis2.tickvals == (0, 0.6, 1)
+    assert [shape.y0 for shape in chart.figure.layout.shapes] == [0.6]
 
 
 def hacked():
@@ -108,7 +118,7 @@ def test_several_runs_are_overlaid_without_bands():
 
 def test_hostile_names_are_text_and_never_markup():
     export = read("step,rewards/<a href='x'>f</a>\n1,1\n2,2\n")
-    (chart,) = main_charts(runs_of([export]), LOOK)
+    (chart,) = main_charts(runs_of([export]), LOOK, LIMITS)
     assert all("<" not in (trace.name or "") for trace in chart.figure.data)
 
 
@@ -118,7 +128,7 @@ def test_a_million_points_leave_as_two_thousand_with_their_extremes():
     values[[123_456, 777_777]] = 9, -9
     run = runs_of([read("step,reward\n1,1\n")])[""]
     long = type(run)("", ("reward",), steps.astype(float), values[None, :])
-    (chart,) = main_charts({"": long}, Look())
+    (chart,) = main_charts({"": long}, Look(), LIMITS)
     assert len(chart.figure.to_json()) < 100_000
     assert (chart.figure.data[0].y.max(), chart.figure.data[0].y.min()) == (9, -9)
 
@@ -127,14 +137,14 @@ def test_a_range_of_steps_refines_the_down_sampling_up_to_every_point():
     steps = np.arange(1, 1_000_001)
     run = runs_of([read("step,reward\n1,1\n")])[""]
     long = type(run)("", ("reward",), steps.astype(float), np.sin(steps)[None, :])
-    (chart,) = main_charts({"": long}, Look(step_range=(400_000, 401_000)))
+    (chart,) = main_charts({"": long}, Look(step_range=(400_000, 401_000)), LIMITS)
     assert list(chart.figure.data[0].x) == list(range(400_000, 401_001))
 
 
 def test_every_series_is_either_charted_or_offered():
     for exports in ([hacked()], [hacked(), read_export(EXAMPLES / "healthy.csv")]):
         runs = runs_of(exports)
-        drawn = drawn_names(main_charts(runs, LOOK))
+        drawn = drawn_names(main_charts(runs, LOOK, LIMITS))
         offered = {name for pick in picks_of(exports, runs, drawn).values() for name in pick.members.values()}
         assert drawn | offered == set(exports[0].names)
         assert not drawn & offered
