@@ -107,6 +107,8 @@ class Drawing:
         self.shown: dict[str, list[Series]] = {"y": [], "y2": []}
         """The same by axis: left and right."""
         self.names: list[str] = []
+        self.thinned: tuple[int, int] | None = None
+        """Of the longest curve that is not drawn point by point: how many points are drawn, and of how many."""
         self.best: tuple[float, float] | None = None
         """Step and value of the best test."""
 
@@ -192,7 +194,7 @@ class Drawing:
         if len(self.figure.data) == 1 or {trace.name for trace in self.figure.data} == {escape(title)}:
             self.figure.update_layout(showlegend=False, margin={"t": 8})
         foreign = [name for name in self.names if title != name != (canonical_name(name) or name)]
-        told = [small, *dict.fromkeys(foreign[:2]), self._means() if means and self.alone else ""]
+        told = [small, *dict.fromkeys(foreign[:2]), self._means() if means and self.alone else "", self._points()]
         moves = [_("{name} from {first} to {last}", name=name, **_ends_of(shown)) for name, shown in self.told]
         words = f"{title}: {'; '.join(moves)}"
         return Chart(title, " · ".join(filter(None, told)), self.figure, words, key, frozenset(self.names))
@@ -204,6 +206,12 @@ class Drawing:
             return _("mean {mean} over {count} steps", **_mean_of(self.told[0][1]))
         pairs = [f"{name} {short_number(mean(shown))}" for name, shown in self.told]
         return _("means: {pairs}", pairs=", ".join(pairs))
+
+    def _points(self) -> str:
+        if self.thinned is None:
+            return ""
+        drawn, points = map(theme.count, self.thinned)
+        return _("{drawn} of {points} points drawn, extremes kept", drawn=drawn, points=points)
 
     def figure_span(self) -> tuple[float, float]:
         """The first and last step that all charts show."""
@@ -284,6 +292,8 @@ class Drawing:
     ) -> None:
         shown = series.within(self.look.step_range)
         steps, values = drawn_points(shown)
+        if len(steps) < len(shown) and (self.thinned is None or self.thinned[1] < len(shown)):
+            self.thinned = len(steps), len(shown)
         mode = "lines+markers" if len(shown) <= MARKED_POINTS else "lines"
         style = {"color": colour, "width": width, "dash": dash}
         hover = {} if more.get("hoverinfo") == "skip" else {"hovertemplate": "%{y:.4g}"}  # a template undoes skip

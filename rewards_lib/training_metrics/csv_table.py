@@ -280,7 +280,9 @@ class _LastRow:
         if not lines or not lines[-1]:
             return cls(0, short=False, open_quote=False, start=size, end=size)
         last, before = lines[-1], next((line for line in lines[-2::-1] if line.strip()), None)
-        open_quote = tail.count(b'"') % 2 == 1 and last.count(b'"') % 2 == 1
+        # a mark inside a cell (24") opens nothing
+        opens = any(cell.lstrip().startswith(b'"') for cell in last.split(header.delimiter.encode()))
+        open_quote = opens and tail.count(b'"') % 2 == 1 and last.count(b'"') % 2 == 1
         cells = _count_cells(last, header.delimiter)
         width_before = header.width if before is None else _count_cells(before, header.delimiter)
         short = not open_quote and last.count(b'"') % 2 == 0 and cells < header.width <= width_before

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from components import theme
 from components.metrics.charts import drawn_names, main_charts, series_chart
 from components.metrics.controls import picks_of
 from components.metrics.drawing import Limits, Look, ends, short_number
@@ -131,6 +132,7 @@ def test_a_million_points_leave_as_two_thousand_with_their_extremes():
     (chart,) = main_charts({"": long}, Look(), LIMITS)
     assert len(chart.figure.to_json()) < 100_000
     assert (chart.figure.data[0].y.max(), chart.figure.data[0].y.min()) == (9, -9)
+    assert f"of {theme.count(1_000_000)} points drawn, extremes kept" in chart.small
 
 
 def test_a_range_of_steps_refines_the_down_sampling_up_to_every_point():

@@ -58,3 +58,8 @@ def test_what_repeats_itself_takes_no_time_that_grows_with_its_square(text):
     with suppress(InputError):
         read_export(text.encode(), "run.csv")
     assert process_time() - begin < 5
+
+
+def test_a_quotation_mark_inside_the_last_cell_opens_nothing():
+    export = read_export(b'step,loss,note\n1,0.5,a\n2,0.25,24"\n', "run.csv")
+    assert export.runs[0].series("loss").values.tolist() == [0.5, 0.25]
