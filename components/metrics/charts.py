@@ -12,7 +12,7 @@ from components import theme
 from components.i18n import _
 from components.metrics import axes
 from components.metrics.drawing import Chart, Drawing, Limits, Look
-from components.metrics.free_space import free_level, value_at
+from components.metrics.label_room import free_level, value_at
 from components.metrics.step_range import zoom_to_selection
 from rewards_lib.training_metrics import MetricFinding, Run, canonical_names, group_families, means_around
 

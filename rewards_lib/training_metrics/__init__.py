@@ -3,6 +3,7 @@
 Invariant: importing this package is cheap; what reads a file is loaded when the first one is read.
 """
 
+from rewards_lib.training_metrics.csv_export import wide_csv
 from rewards_lib.training_metrics.diagnostics import (
     SEVERITIES,
     Check,
@@ -38,7 +39,6 @@ from rewards_lib.training_metrics.series import (
     smooth_series,
 )
 from rewards_lib.training_metrics.steps import RELATIVE_TIME, ROW_NUMBER, Restart, StepColumnError
-from rewards_lib.training_metrics.wide_table import wide_csv
 
 __all__ = [
     "RELATIVE_TIME",

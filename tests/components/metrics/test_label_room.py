@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 import pytest
 
-from components.metrics.free_space import free_level, value_at
+from components.metrics.label_room import free_level, value_at
 
 
 def chart(*curves, **layout):
