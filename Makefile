@@ -6,8 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 ARGS ?=
-# Half of what a test takes is waiting for processes and the browser: three at once keep two cores busy.
-JOBS ?= 3
+JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev editor run test check bench

@@ -36,7 +36,7 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update",
     "--js-flags=--single-threaded",  # threads that tidy up beside a page take its processor, on a machine of two
 ]  # fmt: skip
-QUIET_MS = 120  # a rerun that the last action caused may not have begun at the first look
+QUIET_MS = 250  # a rerun that the last action caused may not have begun at the first look
 IS_QUIET = """([look, needed]) => {  // asked at every frame: playwright's own expectations look up to a second apart
   const app = document.querySelector("[data-testid=stApp]");
   const isQuiet = app?.dataset.testConnectionState === "CONNECTED" && app.dataset.testScriptState === "notRunning"
@@ -233,6 +233,8 @@ class Visitor:
     def open(self, path: str = "") -> Visitor:
         """Open an address, as from a bookmark."""
         self.page.goto(f"{self.server.url}/{path}")
+        # before its first run a page is as quiet as after it
+        expect(self.page.get_by_role("heading", level=1).first).to_be_visible()
         self.settle()
         return self
 

@@ -95,6 +95,7 @@ def test_a_browser_that_cannot_load_the_bundle_gets_a_text_area(chromium, server
     someone.page.route(re.compile(r"/code_editor-.*\.js"), lambda route: route.abort())
     someone.open("functions")
     someone.sees("could not load the code editor")
+    someone.settle()
     someone.editor("reward.py").fill("# plain")
     someone.go("Test")
     someone.go("Functions")
