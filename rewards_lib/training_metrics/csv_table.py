@@ -18,7 +18,7 @@ from rewards_lib.training_metrics import plain_rows
 from rewards_lib.training_metrics.cells import Numbers
 from rewards_lib.training_metrics.csv_header import QUOTED, Header, name_list, read_header
 from rewards_lib.training_metrics.number_columns import NumberColumns
-from rewards_lib.training_metrics.row_parts import read_parts
+from rewards_lib.training_metrics.row_parts import Stretch, divide_rows, joined, read_parts
 from rewards_lib.training_metrics.sniffing import HEAD_BYTES, TextSource
 
 TAIL_BYTES = 262_144
@@ -181,24 +181,26 @@ def _read_closely(source: TextSource, header: Header, begin: int, end: int, colu
     if len(first[1]) > len(header.names) + 1 or "".join(first[1][len(header.names) :]).strip():
         raise _OverlongRowError
     before, some = columns.rows, len(columns.names) < len(header.names)
-    if not some or not _read_some(source, header, begin, end, columns):
+    stretches = divide_rows(source, begin, end, header.delimiter)
+    columns.reserve(before + joined(stretches).line_ends + 1)
+    if not some or not _read_some(source, header, stretches, columns):
         columns.drop_rows(before)
-        _parse_rows(source, header, begin, end, columns, names=[*header.names, SPARE])
+        _parse_rows(source, header, stretches, columns, names=[*header.names, SPARE])
     if not columns.has_gap_at_end:
         return 0
-    return _missing_cells(source, header, begin, end, columns.rows - before) or 0
+    return _missing_cells(header, stretches, columns.rows - before) or 0
 
 
-def _read_some(source: TextSource, header: Header, begin: int, end: int, columns: NumberColumns) -> bool:
+def _read_some(source: TextSource, header: Header, stretches: Sequence[Stretch], columns: NumberColumns) -> bool:
     """Add the rows of some columns alone, and say whether that will do.
 
     pandas passes over what lies beyond the columns it was asked for, so that every row must be known to be whole.
     """
     before = columns.rows
-    if source.count(b'"', begin, end):
+    if joined(stretches).quotes:
         return False
-    _parse_rows(source, header, begin, end, columns, names=header.names, usecols=columns.names)
-    return _missing_cells(source, header, begin, end, columns.rows - before) == 0
+    _parse_rows(source, header, stretches, columns, names=header.names, usecols=columns.names)
+    return _missing_cells(header, stretches, columns.rows - before) == 0
 
 
 def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[str, Any]:
@@ -217,7 +219,7 @@ def _options(source: TextSource, header: Header, decimal_comma: bool) -> dict[st
 
 
 def _parse_rows(
-    source: TextSource, header: Header, begin: int, end: int, columns: NumberColumns, **which: Sequence[str]
+    source: TextSource, header: Header, stretches: Sequence[Stretch], columns: NumberColumns, **which: Sequence[str]
 ) -> None:
     """Add all rows; ``which`` columns are read is said as to ``pandas.read_csv``."""
     import pandas as pd
@@ -230,13 +232,10 @@ def _parse_rows(
         all_held = len(columns.names) >= part.shape[1] - 1  # the one more is SPARE
         columns.put(before + place, part if all_held else part[columns.names])
 
-    def reserve(rows: int) -> None:
-        columns.reserve(before + rows)
-
     try:
-        if not read_parts(source, begin, end, options, reserve, put):
+        if not read_parts(source, stretches, options, put):
             columns.drop_rows(before)
-            read_parts(source, begin, end, options, reserve, put, most_stretches=1)
+            read_parts(source, [joined(stretches)], options, put)
     except pd.errors.ParserError as error:
         if "Expected" in str(error) and "saw" in str(error):
             raise _OverlongRowError from error
@@ -293,14 +292,13 @@ def _count_cells(line: bytes, delimiter: str) -> int:
     return QUOTED.sub("", line.decode("utf-8", "ignore")).count(delimiter) + 1
 
 
-def _missing_cells(source: TextSource, header: Header, begin: int, end: int, rows: int) -> int | None:
-    """How many cells fewer than the header asks for the rows from ``begin`` to ``end`` have.
+def _missing_cells(header: Header, stretches: Sequence[Stretch], rows: int) -> int | None:
+    """How many cells fewer than the header asks for the rows of these stretches have.
 
     None in a text with quotes, whose delimiters may be text.
     """
-    if source.count(b'"', begin, end):
-        return None
-    return rows * (header.width - 1) - source.count(header.delimiter.encode(), begin, end)
+    whole = joined(stretches)
+    return None if whole.quotes else rows * (header.width - 1) - whole.delimiters
 
 
 # --- refusals ------------------------------------------------------------------------------------------------------

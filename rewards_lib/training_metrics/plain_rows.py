@@ -52,7 +52,8 @@ def read_plain_rows(
         ),
     }
     begin = header.end
-    columns.reserve(source.count(b"\n", begin, end) + 1)
+    (line_ends,) = source.count(b"\n", begin, end)
+    columns.reserve(line_ends + 1)
     with source.open(begin) as stream, closing(fetch_ahead(_tables(stream, header, end, how))) as tables:
         for table, stop in tables:
             if not columns.add_plain(table):

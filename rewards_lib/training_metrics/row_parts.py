@@ -12,8 +12,9 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -42,32 +43,67 @@ def fetch_ahead(items: Iterator[Item]) -> Generator[Item]:
             yield item
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Whole rows of a text, and what was counted in them."""
+
+    begin: int
+    end: int
+    line_ends: int
+    quotes: int
+    delimiters: int
+
+
+def divide_rows(source: TextSource, begin: int, end: int, delimiter: str, *, most: int = MOST_THREADS) -> list[Stretch]:
+    """The rows from one byte of the text to another, divided for as many cores as there are.
+
+    Text with quotation marks is one stretch: what looks like the end of a row may be in a cell.
+    """
+    with source.open(begin) as stream:
+        least_bytes = LEAST_PART_ROWS * LEAST_PARTS * len(stream.readline(end - begin))
+    count = max(1, min(os.cpu_count() or 1, most, (end - begin) // max(1, least_bytes)))
+    cuts = {begin, end}
+    for number in range(1, count):
+        near = begin + (end - begin) * number // count
+        with source.open(near) as stream:
+            cuts.add(near + len(stream.readline(end - near)))
+
+    def counted(ends: tuple[int, int]) -> Stretch:
+        return Stretch(*ends, *source.count(b'\n"' + delimiter.encode(), *ends))
+
+    with ThreadPoolExecutor(count, thread_name_prefix="rows") as threads:
+        stretches = list(threads.map(counted, pairwise(sorted(cuts))))
+    return stretches if not any(one.quotes for one in stretches) else [joined(stretches)]
+
+
+def joined(stretches: Sequence[Stretch]) -> Stretch:
+    """Neighbouring stretches as one."""
+    line_ends, quotes, delimiters = (
+        sum(counts) for counts in zip(*((one.line_ends, one.quotes, one.delimiters) for one in stretches), strict=True)
+    )
+    return Stretch(stretches[0].begin, stretches[-1].end, line_ends, quotes, delimiters)
+
+
 def read_parts(
     source: TextSource,
-    begin: int,
-    end: int,
+    stretches: Sequence[Stretch],
     options: dict[str, Any],
-    reserve: Callable[[int], None],
     put: Callable[[int, pd.DataFrame], None],
-    most_stretches: int = MOST_THREADS,
 ) -> bool:
-    """Read the rows from one byte of the text to another; ``put`` takes the place of a part's first row, and the part.
+    """Read the rows of neighbouring stretches; ``put`` takes the place of a part's first row, and the part.
 
-    ``options`` are those of ``pandas.read_csv``; ``reserve`` is told how many rows there may be, before ``put`` is
-    called in several threads. Gives False where blank lines made the places wrong, which happens with several
-    stretches only. Raises pandas' ParserError, also where the first row of a stretch is too long, which pandas would
-    cut.
+    ``options`` are those of ``pandas.read_csv``; ``put`` is called in several threads. Gives False where blank lines
+    made the places wrong, which happens with several stretches only. Raises pandas' ParserError, also where the first
+    row of a stretch is too long, which pandas would cut.
     """
-    cuts = _cuts(source, begin, end, most_stretches)
-    rows = [source.count(b"\n", *stretch) for stretch in pairwise(cuts)]
-    reserve(sum(rows) + 1)
+    rows = [stretch.line_ends for stretch in stretches]
     part_rows = _part_rows(sum(rows) // len(rows) + 1, len(options["names"]))
 
-    def read(stretch: tuple[int, int], place: int) -> int:
-        return _read_stretch(source, *stretch, options | {"chunksize": part_rows}, put, place)
+    def read(stretch: Stretch, place: int) -> int:
+        return _read_stretch(source, stretch, options | {"chunksize": part_rows}, put, place)
 
     with ThreadPoolExecutor(len(rows), thread_name_prefix="rows") as threads:
-        found = list(threads.map(read, pairwise(cuts), accumulate(rows, initial=0)))
+        found = list(threads.map(read, stretches, accumulate(rows, initial=0)))
     return found[:-1] == rows[:-1]
 
 
@@ -77,41 +113,18 @@ def _part_rows(rows: int, columns: int) -> int:
     return math.ceil(rows / max(1, round(rows / about)))
 
 
-def _cuts(source: TextSource, begin: int, end: int, most_stretches: int) -> list[int]:
-    """Where stretches begin, each at a row, and the last one ends.
-
-    Text with quotation marks is one: what looks like the end of a row may be in a cell.
-    """
-    with source.open(begin) as stream:
-        least_bytes = LEAST_PART_ROWS * LEAST_PARTS * len(stream.readline(end - begin))
-    count = min(os.cpu_count() or 1, most_stretches, (end - begin) // max(1, least_bytes))
-    if count < 2 or source.count(b'"', begin, end):
-        return [begin, end]
-    cuts = {begin, end}
-    for number in range(1, count):
-        near = begin + (end - begin) * number // count
-        with source.open(near) as stream:
-            cuts.add(near + len(stream.readline(end - near)))
-    return sorted(cuts)
-
-
 def _read_stretch(
-    source: TextSource,
-    begin: int,
-    end: int,
-    options: dict[str, Any],
-    put: Callable[[int, pd.DataFrame], None],
-    place: int,
+    source: TextSource, stretch: Stretch, options: dict[str, Any], put: Callable[[int, pd.DataFrame], None], place: int
 ) -> int:
     """Put every part of a stretch whose first row stands at ``place``; give the number of rows."""
     import pandas as pd
 
-    first = place
-    with source.open(begin) as stream:
-        _refuse_overlong(_LINE_END.split(stream.readline(end - begin), 1)[0], options)
-    with io.BufferedReader(_Stretch(source.open(begin), end - begin), BUFFER_BYTES) as stretch:
+    first, size = place, stretch.end - stretch.begin
+    with source.open(stretch.begin) as stream:
+        _refuse_overlong(_LINE_END.split(stream.readline(size), 1)[0], options)
+    with io.BufferedReader(_Limited(source.open(stretch.begin), size), BUFFER_BYTES) as rows:
         try:
-            parts = pd.read_csv(stretch, **options)
+            parts = pd.read_csv(rows, **options)
         except pd.errors.EmptyDataError:  # nothing but blank lines
             return 0
         with parts:
@@ -129,7 +142,7 @@ def _refuse_overlong(row: bytes, options: dict[str, Any]) -> None:
         raise pd.errors.ParserError(f"Expected {len(options['names'])} fields, saw {cells}")
 
 
-class _Stretch(io.RawIOBase):
+class _Limited(io.RawIOBase):
     """The next bytes of a stream, so many of them, as a file of their own."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:

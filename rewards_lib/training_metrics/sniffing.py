@@ -18,8 +18,7 @@ from rewards_lib.errors import InputError
 
 HEAD_BYTES = 65_536
 CHUNK_BYTES = 4_194_304
-COUNTED_BYTES = 65_536
-"""How much is counted at once: more takes six times as long, for the memory of what is compared."""
+COUNTED_BYTES = 1_048_576
 
 _LOOKS = (
     (b"PK\x03\x04", sentence("an Excel workbook (XLSX) or another ZIP archive")),
@@ -54,16 +53,20 @@ class TextSource:
         stream.seek(self.start + offset)
         return stream
 
-    def count(self, sign: bytes, begin: int, end: int) -> int:
-        """How often a byte stands between two places of the text."""
+    def count(self, signs: bytes, begin: int, end: int) -> list[int]:
+        """How often each of some bytes stands between two places of the text."""
         import numpy as np
 
-        found = 0
+        found = [0] * len(signs)
+        # one room for all: getting new memory each time would take several times as long
+        room = bytearray(min(COUNTED_BYTES, end - begin))
+        text, same = np.frombuffer(room, dtype="uint8"), np.empty(len(room), dtype="bool")
         with self.open(begin) as stream:
-            while begin < end and (chunk := stream.read(min(COUNTED_BYTES, end - begin))):
-                # four times as fast as chunk.count where every tenth byte is one
-                found += int(np.count_nonzero(np.frombuffer(chunk, dtype="uint8") == ord(sign)))
-                begin += len(chunk)
+            while begin < end and (size := stream.readinto(memoryview(room)[: end - begin])):  # type: ignore[attr-defined]
+                for place, sign in enumerate(signs):
+                    np.equal(text[:size], sign, out=same[:size])
+                    found[place] += int(np.count_nonzero(same[:size]))
+                begin += size
         return found
 
 

@@ -33,13 +33,14 @@ def test_a_table_in_many_parts_is_the_table_in_one(text):
     assert parted == whole or (isinstance(parted, str) and isinstance(whole, str))
 
 
-def parts_of(text: bytes, **more: int) -> tuple[bool, dict[int, list[int]]]:
+def parts_of(text: bytes, most: int = 4) -> tuple[bool, dict[int, list[int]]]:
     """Whether the places were right, and the first column of each part by its place."""
     found = {}
-    options = {"names": ["a", "b"], "header": None, "sep": ","}
+    source = TextSource("run.csv", text, "UTF-8")
+    stretches = row_parts.divide_rows(source, 0, len(text), ",", most=most)
     right = row_parts.read_parts(
-        TextSource("run.csv", text, "UTF-8"), 0, len(text), options, lambda rows: None,
-        lambda place, part: found.update({place: part["a"].tolist()}), **more,
+        source, stretches, {"names": ["a", "b"], "header": None, "sep": ","},
+        lambda place, part: found.update({place: part["a"].tolist()}),
     )  # fmt: skip
     return right, found
 
@@ -53,7 +54,7 @@ def test_every_part_is_put_where_its_rows_stand(short_parts):
 def test_blank_lines_are_told_by_reading_in_several_stretches_and_do_no_harm_in_one(short_parts):
     text = b"1,2\n" * 3 + b"\n \n" + b"4,5\n" * 20
     assert not parts_of(text)[0]
-    right, found = parts_of(text, most_stretches=1)
+    right, found = parts_of(text, most=1)
     assert right
     assert [row for place in sorted(found) for row in found[place]] == [1] * 3 + [4] * 20
 
