@@ -6,6 +6,7 @@ Invariant: a choice that is made wins over the address, which is followed when t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -31,6 +32,15 @@ def keep_options(key: str, chosen: Sequence[str]) -> None:
         st.query_params[key] = list(chosen)
     else:
         forget_options(key)
+
+
+def finite_number(text: str) -> float | None:
+    """The number that stands in an address; None for anything else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def forget_options(*keys: str) -> None:

@@ -7,14 +7,13 @@ is told.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 
 import streamlit as st
 
 from components import state, theme
-from components.address import keep_options
+from components.address import finite_number, keep_options
 from components.examples import FOLDER
 from components.i18n import _, say
 from components.metrics.diagnosis import MIX, weights_of_mix
@@ -70,7 +69,7 @@ def _take_rules() -> Iterator[Sentence]:
     for told in st.query_params.get_all(LIMITS):
         place, _colon, number = told.rpartition(":")
         rule, _dot, name = place.partition(".")
-        value = _finite(number)
+        value = finite_number(number)
         if value is None or name not in usual.get(rule, {}):
             unknown += 1
         elif value != usual[rule][name]:
@@ -143,14 +142,6 @@ def _shelved(rules: str) -> str:
 
 def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=4).hexdigest()
-
-
-def _finite(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _is_example(file: MetricFile) -> bool:

@@ -6,12 +6,12 @@ ends a view stays where it is, however long the run becomes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import streamlit as st
 
 from components import state
+from components.address import finite_number
 from components.i18n import _
 from rewards_lib.training_metrics import Run, StepRange
 
@@ -75,7 +75,7 @@ def follow_address() -> None:
     for key in [key for key in st.query_params if key.startswith(f"{ADDRESS}_")]:
         begin, end = (*st.query_params.get_all(key), "", "")[:2]
         del st.query_params[key]
-    state.metric_zoom.set((_number(begin), _number(end)))
+    state.metric_zoom.set((finite_number(begin), finite_number(end)))
 
 
 def _write_address(chosen: StepRange) -> None:
@@ -85,14 +85,6 @@ def _write_address(chosen: StepRange) -> None:
     else:
         state.metric_zoom.clear()
         st.query_params.pop(ADDRESS, None)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _span(runs: Mapping[str, Run]) -> tuple[float, float]:

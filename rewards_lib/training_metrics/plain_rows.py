@@ -7,13 +7,14 @@ it (a text, a NaN, a row of another width, an odd quotation mark) ends the readi
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rewards_lib.training_metrics.csv_header import Header
 from rewards_lib.training_metrics.number_columns import NumberColumns
-from rewards_lib.training_metrics.row_parts import MOST_THREADS, fetch_ahead
+from rewards_lib.training_metrics.row_parts import MOST_THREADS
 from rewards_lib.training_metrics.sniffing import TextSource
 
 if TYPE_CHECKING:
@@ -54,12 +55,21 @@ def read_plain_rows(
     begin = header.end
     (line_ends,) = source.count(b"\n", begin, end)
     columns.reserve(line_ends + 1)
-    with source.open(begin) as stream, closing(fetch_ahead(_tables(stream, header, end, how))) as tables:
+    with source.open(begin) as stream, closing(_fetch_ahead(_tables(stream, header, end, how))) as tables:
         for table, stop in tables:
             if not columns.add_plain(table):
                 break
             begin = stop
     return begin
+
+
+def _fetch_ahead(tables: Iterator[tuple[pa.Table, int]]) -> Generator[tuple[pa.Table, int]]:
+    """Yield the same, the next one fetched in a thread while the last is used."""
+    with ThreadPoolExecutor(1, "rows") as thread:
+        coming = thread.submit(next, tables, None)
+        while (table := coming.result()) is not None:
+            coming = thread.submit(next, tables, None)
+            yield table
 
 
 def _tables(stream: BinaryIO, header: Header, end: int, how: dict[str, Any]) -> Iterator[tuple[pa.Table, int]]:

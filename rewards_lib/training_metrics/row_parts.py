@@ -12,11 +12,11 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rewards_lib.training_metrics.sniffing import TextSource
 
@@ -30,17 +30,6 @@ PARTS, LEAST_PARTS = 12, 5
 MOST_THREADS = 4
 BUFFER_BYTES = 262_144
 _LINE_END = re.compile(rb"[\r\n]")
-
-Item = TypeVar("Item")
-
-
-def fetch_ahead(items: Iterator[Item]) -> Generator[Item]:
-    """Yield the same items, the next one fetched in a thread while the last is used."""
-    with ThreadPoolExecutor(1, "rows") as thread:
-        coming = thread.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = thread.submit(next, items, None)
-            yield item
 
 
 @dataclass(frozen=True, slots=True)
