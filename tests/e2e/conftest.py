@@ -251,8 +251,9 @@ class Visitor:
         self.settle()
 
     def press(self, name: str, *, exact: bool = False) -> None:
-        """Press a button and wait for what it does."""
-        self.page.get_by_role("button", name=name, exact=exact).first.click(delay=PRESS_MS)
+        """Press one of the page's own buttons and wait for what it does; "Load" must not find a table's "Download"."""
+        own = self.page.locator('button:not([data-testid="stBaseButton-elementToolbar"])')
+        own.and_(self.page.get_by_role("button", name=name, exact=exact)).first.click(delay=PRESS_MS)
         self.settle()
 
     def keyed(self, key: str) -> Locator:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from executor_inputs import HEADER, payload_of
-from worker_processes import children, forked, wait_until, zygotes
+from worker_processes import at_work, children, forked, wait_until, zygotes
 
 from rewards_lib.errors import DependencyError
 from rewards_lib.executor import Executor, FunctionSource, Limits
@@ -95,9 +95,9 @@ def test_a_kill_that_reaches_the_child_before_its_zygote_is_not_the_functions_fa
 def test_a_child_that_is_killed_while_its_zygote_lives_is_told_as_what_it_is(own):
     score(own)
     with ThreadPoolExecutor() as pool:
-        future = pool.submit(own.run_function, SLOW, payload_of("x"), limits=Limits(wall_seconds=60))
-        assert wait_until(lambda: len(forked()) > 1)
-        for process in forked():
+        future = pool.submit(own.run_function, ENDLESS, payload_of("x"), limits=Limits(wall_seconds=60))
+        assert wait_until(at_work, 30)  # killed before it began, the run would be tried again
+        for process in at_work():
             os.kill(process, signal.SIGKILL)
         assert "killed from outside" in str(future.result(70).error)
 
