@@ -67,6 +67,8 @@ def lost_losses(places: Mapping[str, Places], values: Floats) -> list[str]:
     """
     import numpy as np
 
+    if not places:
+        return []
     rows = np.flatnonzero(np.isfinite(values).any(axis=0))
     return [
         name

@@ -43,6 +43,10 @@ class _TextPart:
     """For each cell its place in ``words``; -1 for a blank one."""
     words: list[str]
 
+    @property
+    def has_blank(self) -> bool:
+        return "" in self.words or bool((self.codes < 0).any())
+
 
 class NumberColumns:
     """Columns that are being read."""
@@ -110,8 +114,8 @@ class NumberColumns:
             frame, plain = frame.iloc[:, :width], plain[:width]
             self._values[plain, begin:end] = frame.loc[:, plain].to_numpy(dtype="float64").T
             parts = {place: _text_part(frame.iloc[:, place], begin) for place in np.flatnonzero(~plain).tolist()}
-        # beside a number above 2**63 pandas calls a blank cell an empty text
-        gap_at_end = bool(frame.iloc[:, width - 1].isin([np.nan, ""]).any())
+        last = parts.get(width - 1)
+        gap_at_end = last.has_blank if last else bool(np.isnan(self._values[-1, begin:end]).any())
         with self._lock:
             for place, part in parts.items():
                 self._parts.setdefault(self.names[place], []).append(part)

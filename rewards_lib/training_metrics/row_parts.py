@@ -12,6 +12,7 @@ import io
 import math
 import os
 import re
+import statistics
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,11 +24,14 @@ from rewards_lib.training_metrics.sniffing import TextSource
 if TYPE_CHECKING:
     import pandas as pd
 
-LEAST_PART_ROWS, MOST_PART_CELLS = 1750, 500_000
+LEAST_PART_ROWS, MOST_PART_CELLS = 2500, 500_000
 """How much is read at once: parts of fewer rows cost time for each of their columns, of more cells memory."""
-PARTS, LEAST_PARTS = 12, 5
-"""Into how many parts a stretch is divided, and how many it must have: memory is held for one of each."""
+PARTS, LEAST_PARTS = 8, 4
+"""Into how many parts a stretch is divided, and how many it must have beside others: memory is held for one of each."""
+LEAST_STRETCH_ROWS, LEAST_STRETCH_BYTES = 4000, 4_194_304
+"""For less a further thread does not pay."""
 MOST_THREADS = 4
+SAMPLED_ROWS = 5
 BUFFER_BYTES = 262_144
 _LINE_END = re.compile(rb"[\r\n]")
 
@@ -48,9 +52,8 @@ def divide_rows(source: TextSource, begin: int, end: int, delimiter: str, *, mos
 
     Text with quotation marks is one stretch: what looks like the end of a row may be in a cell.
     """
-    with source.open(begin) as stream:
-        least_bytes = LEAST_PART_ROWS * LEAST_PARTS * len(stream.readline(end - begin))
-    count = max(1, min(os.cpu_count() or 1, most, (end - begin) // max(1, least_bytes)))
+    least_bytes = max(LEAST_STRETCH_BYTES, LEAST_STRETCH_ROWS * _typical_bytes(source, begin, end))
+    count = max(1, min(os.cpu_count() or 1, most, (end - begin) // least_bytes))
     cuts = {begin, end}
     for number in range(1, count):
         near = begin + (end - begin) * number // count
@@ -63,6 +66,17 @@ def divide_rows(source: TextSource, begin: int, end: int, delimiter: str, *, mos
     with ThreadPoolExecutor(count, thread_name_prefix="rows") as threads:
         stretches = list(threads.map(counted, pairwise(sorted(cuts))))
     return stretches if not any(one.quotes for one in stretches) else [joined(stretches)]
+
+
+def _typical_bytes(source: TextSource, begin: int, end: int) -> int:
+    """The length of a row, the median of some: the first may hold a test that the others have not."""
+    lengths = []
+    for number in range(SAMPLED_ROWS):
+        near = begin + (end - begin) * number // SAMPLED_ROWS
+        with source.open(near) as stream:
+            near += len(stream.readline(end - near)) if number else 0
+            lengths.append(len(stream.readline(end - near)))
+    return statistics.median_low(lengths)
 
 
 def joined(stretches: Sequence[Stretch]) -> Stretch:
@@ -85,10 +99,11 @@ def read_parts(
     made the places wrong, which happens with several stretches only. Raises pandas' ParserError, also where the first
     row of a stretch is too long, which pandas would cut.
     """
-    rows = [stretch.line_ends for stretch in stretches]
-    part_rows = _part_rows(sum(rows) // len(rows) + 1, len(options["names"]))
+    rows, least = [stretch.line_ends for stretch in stretches], LEAST_PARTS if len(stretches) > 1 else 1
 
     def read(stretch: Stretch, place: int) -> int:
+        held = stretch.line_ends + 1  # the last row may have no line end
+        part_rows = math.ceil(held / max(least, _count_parts(held, len(options["names"]))))
         return _read_stretch(source, stretch, options | {"chunksize": part_rows}, put, place)
 
     with ThreadPoolExecutor(len(rows), thread_name_prefix="rows") as threads:
@@ -96,10 +111,8 @@ def read_parts(
     return found[:-1] == rows[:-1]
 
 
-def _part_rows(rows: int, columns: int) -> int:
-    """Into parts of how many rows a stretch is divided, about as many in each."""
-    about = max(LEAST_PART_ROWS, min(rows // PARTS, MOST_PART_CELLS // columns))
-    return math.ceil(rows / max(1, round(rows / about)))
+def _count_parts(rows: int, columns: int) -> int:
+    return round(rows / max(LEAST_PART_ROWS, min(rows // PARTS, MOST_PART_CELLS // columns)))
 
 
 def _read_stretch(
@@ -120,6 +133,7 @@ def _read_stretch(
             for part in parts:
                 put(place, part)
                 place += len(part)
+                del part  # or it would be held while the next one is read
     return place - first
 
 

@@ -17,8 +17,8 @@ def short_parts(monkeypatch):
 
 
 def cut_short(monkeypatch):
-    for name, value in (("LEAST_PART_ROWS", 1), ("MOST_PART_CELLS", 1), ("LEAST_PARTS", 1)):
-        monkeypatch.setattr(row_parts, name, value)
+    for name in ("LEAST_PART_ROWS", "MOST_PART_CELLS", "LEAST_PARTS", "LEAST_STRETCH_ROWS", "LEAST_STRETCH_BYTES"):
+        monkeypatch.setattr(row_parts, name, 1)
     monkeypatch.setattr(row_parts.os, "cpu_count", lambda: 3)
 
 
@@ -49,6 +49,22 @@ def test_every_part_is_put_where_its_rows_stand(short_parts):
     right, found = parts_of(b"".join(b"%d,1.5\n" % row for row in range(10, 60)))
     assert right
     assert found == {row - 10: [row] for row in range(10, 60)}
+
+
+def test_stretches_of_unequal_rows_are_read_in_equally_many_parts(monkeypatch):
+    """A part of a few rows that are left over costs as much time for its columns as a whole one."""
+    monkeypatch.setattr(row_parts, "LEAST_STRETCH_BYTES", 1)
+    monkeypatch.setattr(row_parts.os, "cpu_count", lambda: 2)
+    right, found = parts_of(b"7,1.50000\n" * 7000 + b"7,1.5\n" * 7000)
+    assert right
+    assert len(found) == 2 * row_parts.LEAST_PARTS
+
+
+def test_a_first_row_that_is_longer_than_the_others_does_not_keep_a_text_on_one_core(monkeypatch):
+    monkeypatch.setattr(row_parts, "LEAST_STRETCH_BYTES", 1)
+    monkeypatch.setattr(row_parts.os, "cpu_count", lambda: 2)
+    text = b"7,1." + b"5" * 200_000 + b"\n" + b"7,1.5\n" * 2 * row_parts.LEAST_STRETCH_ROWS
+    assert len(row_parts.divide_rows(TextSource("run.csv", text, "UTF-8"), 0, len(text), ",")) == 2
 
 
 def test_blank_lines_are_told_by_reading_in_several_stretches_and_do_no_harm_in_one(short_parts):
