@@ -72,7 +72,8 @@ def read_table(source: TextSource, wanted: Callable[[str], bool] | None = None) 
     header = read_header(source)
     with source.open(header.end) as stream:
         decimal_comma = header.delimiter == ";" and _uses_decimal_commas(stream.read(HEAD_BYTES))
-    held = [name for name in header.names if wanted is None or wanted(name)]
+    # a table without any of them is read whole, for what is said of it
+    held = [name for name in header.names if wanted is None or wanted(name)] or list(header.names)
     try:
         table = _parse(source, header, decimal_comma, held)
     except _OverlongRowError:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics import read_export, report_exports
+from rewards_lib.training_metrics import StepColumnError, read_export, report_exports
 from rewards_lib.training_metrics.csv_header import unique_names
 
 
@@ -113,6 +113,12 @@ def test_numbers_in_place_of_names_are_refused():
 def test_a_quotation_mark_that_is_never_closed_is_refused():
     with pytest.raises(InputError, match="never closed"):
         read('step,a\n1,"2\n2,3\n3,4\n')
+
+
+@pytest.mark.parametrize("cell", ["1", '"1"', "x"])
+def test_a_table_without_any_column_that_is_wanted_says_that_none_counts_the_steps(cell):
+    with pytest.raises(StepColumnError):
+        read(f"loss,reward\n0.5,{cell}\n0.25,{cell}\n", only=["grad_norm"])
 
 
 def test_of_a_large_file_only_the_named_columns_and_the_clocks_are_held():
