@@ -66,10 +66,10 @@ def read_file(path: Path) -> Export:
 
 def _read_parts(paths: Sequence[Path], name: str) -> Export:
     try:
-        files = [(path.name, path.read_bytes()) for path in dict.fromkeys(paths)]
+        reading = read_events([(path.name, path) for path in dict.fromkeys(paths)], name)
     except OSError as error:
         raise _unreadable(error, Path(name)) from error
-    return put_in_order(read_events(files, name), name)
+    return put_in_order(reading, name)
 
 
 def _unreadable(error: OSError, path: Path) -> InputError:

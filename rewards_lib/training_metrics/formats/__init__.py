@@ -33,11 +33,11 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
         files = event_files_below(data)
         if not files:
             raise InputError("The folder holds no event file.", where=name, remedy="Name the files one by one.")
-        return read_events([(str(path), path.read_bytes()) for path in files], name)
+        return read_events([(str(path), path) for path in files], name)
     with open_bytes(data) as stream:
         head = stream.read(HEAD_BYTES)
     if is_event_file(head):
-        return read_events([(name, data if isinstance(data, bytes) else data.read_bytes())], name)
+        return read_events([(name, data)], name)
     source = sniff_text(data, name)
     with source.open() as stream:
         head = stream.read(HEAD_BYTES)

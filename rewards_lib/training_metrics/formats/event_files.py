@@ -7,13 +7,15 @@ a record that is cut or broken ends the reading of its file with a note; what wa
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import struct
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
@@ -24,17 +26,21 @@ from rewards_lib.training_metrics.formats.event_blocks import (
     read_alike,
 )
 from rewards_lib.training_metrics.formats.reading import WALL_TIME, Points, Reading, gather_points, join_points
+from rewards_lib.training_metrics.sniffing import open_bytes
 
 if TYPE_CHECKING:
     from rewards_lib.training_metrics.formats.event_blocks import Places
 
 FILE_NAME = re.compile(r"events\.out\.tfevents\..*")
 MOST_ENTRIES = 20_000
+PART_BYTES = 8_388_608
+"""How much of a file is held at once."""
 MANY_ALIKE, MOST_ALIKE = 32, 65_536
 """Behind so many records of one length the next ones are looked at together, up to so many."""
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MASK = 0xA282EAD8
 _FLOAT, _LENGTH = struct.Struct("<f"), struct.Struct("<Q")
+_HEAD_BYTES, _CHECKSUM_BYTES = 12, 4
 _NUMBER_FIELDS = {5: "f", 6: "d"}
 """Fields of a tensor that list numbers, and how each is written."""
 _DTYPES = {1: "<f4", 2: "<f8", 3: "<i4", 9: "<i8", 19: "<f2"}
@@ -42,13 +48,13 @@ _DTYPES = {1: "<f4", 2: "<f8", 3: "<i4", 9: "<i8", 19: "<f2"}
 
 def is_event_file(head: bytes) -> bool:
     """Whether bytes begin with a whole record header whose checksum is right."""
-    if len(head) < 12:
+    if len(head) < _HEAD_BYTES:
         return False
     length, checksum = struct.unpack_from("<QI", head)
     return bool(0 < length < 2**31 and checksum == _masked(_crc32c(head[:8])))
 
 
-def read_events(files: Sequence[tuple[str, bytes]], name: str) -> Reading:
+def read_events(files: Sequence[tuple[str, bytes | Path]], name: str) -> Reading:
     """Read event files, those of one folder as one run in the order of their names, as TensorBoard does.
 
     A restart of a run shows as steps that go back. Raises InputError when there is no scalar.
@@ -83,31 +89,36 @@ def _labels_of(folders: Sequence[str], name: str) -> list[str]:
     return [name if folder == root else os.path.relpath(folder, root) for folder in folders]
 
 
-def _scalars_of_file(data: bytes, file: str, notes: list[Sentence]) -> dict[bytes, Points]:
+def _scalars_of_file(data: bytes | Path, file: str, notes: list[Sentence]) -> dict[bytes, Points]:
     """The points of each tag in the order of the file; the tags in the order of their first points."""
     import numpy as np
 
-    starts, lengths = _records(data, file, notes)
-    groups = list(read_alike(data, starts, lengths))
-    single = np.ones(len(starts), "bool")
-    for group in groups:
-        single[group.records] = False
+    groups: list[AlikeRecords] = []
     others: dict[bytes, list[tuple[float, float, float, float]]] = {}
-    whole = len(starts)
-    for record in np.flatnonzero(single).tolist():
-        begin = int(starts[record])
-        try:
-            wall, step, scalars = _event(data[begin : begin + int(lengths[record])])
-        except (ValueError, IndexError, struct.error):
-            notes.append(_broken(file, begin - 12))
-            whole = record
-            break
-        for tag, value in scalars:
-            others.setdefault(tag, []).append((record, step, wall, value))
+    count, is_whole = 0, True
+    with open_bytes(data) as stream:
+        for part, offset, starts, lengths in _parts(stream, file, notes):
+            single = np.ones(len(starts), "bool")
+            for group in read_alike(part, starts, lengths):
+                single[group.records] = False
+                groups.append(replace(group, records=group.records + count))
+            for record in np.flatnonzero(single).tolist():
+                begin = int(starts[record])
+                try:
+                    wall, step, scalars = _event(bytes(part[begin : begin + int(lengths[record])]))
+                except (ValueError, IndexError, struct.error):
+                    notes.append(_broken(file, offset + begin - _HEAD_BYTES))
+                    count, is_whole = count + record, False
+                    break
+                for tag, value in scalars:
+                    others.setdefault(tag, []).append((count + record, step, wall, value))
+            if not is_whole:
+                break
+            count += len(starts)
     for tag, rows in others.items():
         records, steps, walls, values = np.array(rows, dtype="float64").T
         groups.append(AlikeRecords((tag,), records.astype("int64"), steps, walls, values[None]))
-    return _points_of_tags(join_alike(groups), whole)
+    return _points_of_tags(join_alike(groups), count)
 
 
 def _points_of_tags(groups: Sequence[AlikeRecords], whole: int) -> dict[bytes, Points]:
@@ -145,39 +156,62 @@ def event_files_below(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def _records(data: bytes, file: str, notes: list[Sentence]) -> tuple[Places, Places]:
-    """Where the records begin and how long they are; says in ``notes`` where a file was cut."""
+def _parts(stream: BinaryIO, file: str, notes: list[Sentence]) -> Iterator[tuple[memoryview, int, Places, Places]]:
+    """The records of a file part by part: bytes, where these begin in the file, and where in them the records stand.
+
+    The bytes are good until the next part is asked for. Says in ``notes`` where a file was cut or is broken.
+    """
+    room, held, offset, size = bytearray(PART_BYTES), 0, 0, stream.seek(0, io.SEEK_END)
+    stream.seek(0)
+    while offset + _HEAD_BYTES <= size:
+        if held >= _HEAD_BYTES:
+            needed = _HEAD_BYTES + _LENGTH.unpack_from(room)[0] + _CHECKSUM_BYTES
+            if offset + needed > size:
+                checksum = int.from_bytes(room[_LENGTH.size : _HEAD_BYTES], "little")
+                broken = checksum != _masked(_crc32c(bytes(room[: _LENGTH.size])))
+                notes.append(_broken(file, offset) if broken else _cut(file, offset))
+                return
+            if needed > len(room):
+                room = room[:held] + bytearray(needed - held)
+        read = stream.readinto(memoryview(room)[held:])  # type: ignore[attr-defined]
+        if not read:  # it has become shorter meanwhile
+            break
+        part = memoryview(room)[: held + read]
+        starts, lengths, end = _records(part)
+        yield part, offset, starts, lengths
+        held, offset = len(part) - end, offset + end
+        room[:held] = part[end:]
+    if offset < size:
+        notes.append(_cut(file, offset))
+
+
+def _records(data: memoryview) -> tuple[Places, Places, int]:
+    """Where the records begin, how long they are, and where the last whole one ends."""
     import numpy as np
 
     heads, lengths, offset, size, read = array("q"), array("q"), 0, len(data), _LENGTH.unpack_from
     alike, last = 0, -1
-    while offset + 12 <= size:
+    while offset + _HEAD_BYTES <= size:
         (length,) = read(data, offset)
-        end = offset + 12 + length + 4
+        end = offset + _HEAD_BYTES + length + _CHECKSUM_BYTES
         if end > size:
-            checksum = int.from_bytes(data[offset + 8 : offset + 12], "little")
-            broken = checksum != _masked(_crc32c(data[offset : offset + 8]))
-            notes.append(_broken(file, offset) if broken else _cut(file, offset))
             break
         heads.append(offset)
         lengths.append(length)
         offset, alike, last = end, alike + 1 if length == last else 0, length
         if alike >= MANY_ALIKE:
-            more = _count_alike(data, offset, length)
-            heads.frombytes(np.arange(offset, offset + more * (length + 16), length + 16).tobytes())
+            more, record_bytes = _count_alike(data, offset, length), end - heads[-1]
+            heads.frombytes(np.arange(offset, offset + more * record_bytes, record_bytes).tobytes())
             lengths.frombytes(np.full(more, length).tobytes())
-            offset, alike = offset + more * (length + 16), 0
-    else:
-        if offset < size:
-            notes.append(_cut(file, offset))
-    return np.array(heads, dtype="int64") + 12, np.array(lengths, dtype="int64")
+            offset, alike = offset + more * record_bytes, 0
+    return np.array(heads, dtype="int64") + _HEAD_BYTES, np.array(lengths, dtype="int64"), offset
 
 
-def _count_alike(data: bytes, offset: int, length: int) -> int:
+def _count_alike(data: memoryview, offset: int, length: int) -> int:
     """How many records of this length follow each other from an offset on, all of them whole."""
     import numpy as np
 
-    size = length + 16
+    size = _HEAD_BYTES + length + _CHECKSUM_BYTES
     count = min((len(data) - offset) // size, MOST_ALIKE)
     if not count:
         return 0

@@ -172,17 +172,54 @@ events = st.one_of(
 )
 
 
+ONE_BY_ONE = {"FEWEST_ALIKE": 10**9, "MANY_ALIKE": 10**9}
+TOGETHER = {"FEWEST_ALIKE": 2, "MANY_ALIKE": 2}
+IN_PARTS = TOGETHER | {"PART_BYTES": 100, "BLOCK_BYTES": 64, "LEAST_BLOCKS": 1}
+
+
+def told(data: bytes, constants: dict[str, int]):
+    """What is read of a file, by readers with these constants."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in constants.items():
+            patch.setattr(event_blocks if hasattr(event_blocks, name) else event_files, name, value)
+        patch.setattr(event_blocks.os, "cpu_count", lambda: 3)
+        export = read(data)
+    return series(export), [str(note) for note in export.notes], export.columns
+
+
 @given(st.lists(events, min_size=1, max_size=40), st.binary(max_size=20))
-def test_records_read_together_say_what_they_say_one_by_one(records, torn):
+def test_records_read_together_or_in_parts_say_what_they_say_one_by_one(records, torn):
     data = VERSION + event(1, "loss", simple(1)) + b"".join(records) + torn
-    read_both = []
-    for fewest in (2, 10**9):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(event_blocks, "FEWEST_ALIKE", fewest)
-            patch.setattr(event_files, "MANY_ALIKE", fewest)
-            export = read(data)
-            read_both.append((series(export), [str(note) for note in export.notes], export.columns))
-    assert read_both[0] == read_both[1]
+    assert told(data, ONE_BY_ONE) == told(data, TOGETHER) == told(data, IN_PARTS)
+
+
+def test_a_record_longer_than_a_part_is_read():
+    long = "a" * 300
+    found, notes, _ = told(VERSION + event(1, "r", simple(1)) + event(2, long, simple(2)), IN_PARTS)
+    assert (found, notes) == ({"r": [[1, 1]], long: [[2, 2]]}, [])
+
+
+@pytest.mark.parametrize("constants", [TOGETHER, IN_PARTS])
+def test_a_length_that_was_damaged_ends_the_reading_where_it_stands(constants):
+    whole = VERSION + b"".join(event(step, "r", simple(step)) for step in range(1, 30))
+    found, notes, _ = told(whole + struct.pack("<QI", 2**60, 7) + bytes(500), constants)
+    assert len(found["r"]) == 29
+    assert notes[0].endswith(f"the record at byte {len(whole)} is broken; it and what follows were left out.")
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_gives_what_was_there(tmp_path):
+    path = tmp_path / "events.out.tfevents.1"
+    records = [VERSION, *[event(step, "r", simple(step)) for step in range(1, 9)]]
+    path.write_bytes(b"".join(records))
+    with path.open("rb", buffering=0) as stream, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(event_files, "PART_BYTES", len(VERSION) + len(records[1]) * 3)
+        notes: list = []
+        parts = event_files._parts(stream, path.name, notes)
+        assert len(next(parts)[2]) == 4
+        with path.open("r+b") as other:
+            other.truncate(len(VERSION) + len(records[1]) * 4)
+        assert sum(len(starts) for _, _, starts, _ in parts) == 1
+    assert "is cut" in str(notes[0])
 
 
 def test_a_broken_record_ends_the_reading_of_records_alike_too():
