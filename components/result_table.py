@@ -126,26 +126,17 @@ def sum_line(result: MixResult, index: int) -> str:
 
 def reason_line(rule: RuleResult, place: int, score: Score) -> str:
     """One line a rule: its square, its value, a mark and the reason."""
-    if score.state is ScoreState.SCORED:
-        value = score.value or 0.0
-        mark = (
-            ":green[:material/check:]"
-            if value > 0
-            else ":gray[:material/remove:]"
-            if value == 0
-            else (":orange[:material/arrow_downward:]")
-        )
-    else:
-        mark = ":gray[:material/remove:]" if score.state is ScoreState.ABSTAINED else ":red[:material/error:]"
-    told = (
-        say(score.why)
-        or {
-            ScoreState.SCORED: "",
-            ScoreState.ABSTAINED: _("no opinion on this completion"),
-            ScoreState.FAILED: "",
-        }[score.state]
-    )
-    return f"{rule_mark(place, rule.name)}  **{number(score.value)}**  {mark} {plain(told)}"
+    told = say(score.why) or (_("no opinion on this completion") if score.state is ScoreState.ABSTAINED else "")
+    return f"{rule_mark(place, rule.name)}  **{number(score.value)}**  {_mark(score)} {plain(told)}"
+
+
+def _mark(score: Score) -> str:
+    """A sign for what became of a score; one of 0 has its own, for to abstain is something else."""
+    if score.state is not ScoreState.SCORED:
+        return ":gray[:material/remove:]" if score.state is ScoreState.ABSTAINED else ":red[:material/error:]"
+    if not score.value:
+        return ":gray[:material/counter_0:]"
+    return ":green[:material/check:]" if score.value > 0 else ":orange[:material/arrow_downward:]"
 
 
 def rule_table(result: MixResult, *, key: str) -> None:

@@ -31,6 +31,12 @@ def test_the_reason_of_a_score_stands_in_its_line():
     assert "line 17 met the name x" in result_table.reason_line(accuracy, 0, accuracy.scores[1])
 
 
+def test_no_two_outcomes_of_a_score_share_a_sign():
+    scores = (Score.scored(1), Score.scored(0), Score.scored(-0.5), Score.abstained(), Score.failed(sentence("it hung")))
+    lines = [result_table.reason_line(accuracy, 0, score) for score in scores]
+    assert len({line.split(":material/")[-1].split(":")[0] for line in lines}) == 5
+
+
 def test_the_sum_names_every_term_and_an_unscored_completion_says_which_rule_failed():
     assert "0.45" in result_table.sum_line(RESULT, 0)
     assert "0.35 × 1" in result_table.sum_line(RESULT, 0)
