@@ -9,12 +9,12 @@ from html import escape
 import streamlit as st
 
 from components import theme
-from components.i18n import _
+from components.i18n import _, language
 from components.metrics import axes
 from components.metrics.drawing import Chart, Drawing, Limits, Look
 from components.metrics.label_room import free_level, value_at
 from components.metrics.step_range import zoom_to_selection
-from rewards_lib.training_metrics import MetricFinding, Run, canonical_names, group_families, means_around
+from rewards_lib.training_metrics import MetricFinding, Run, canonical_names, group_families, in_language, means_around
 
 CLIP_HEALTHY = 1e-2
 FEWEST_TESTS = 3
@@ -104,7 +104,10 @@ def _name_findings(chart: Chart, found: Sequence[MetricFinding]) -> None:
         else:
             groups.append([finding])
     for group in groups:
-        begin, names = axes.place(chart.figure, group[0].steps[0]), [one.rule.replace("_", " ") for one in group]
+        begin, names = (
+            axes.place(chart.figure, group[0].steps[0]),
+            [in_language(one.title, language()) for one in group],
+        )
         late = begin > (first + last) / 2
         reach = (last - first) * LABEL_SHARE
         near = [axes.step_at(chart.figure, end) for end in (begin - reach * late, begin + reach * (not late))]

@@ -185,7 +185,12 @@ def _checks(checks: Sequence[Check], tools: Callable[[], None] | None, *, key: s
         with st.popover(_("All checks"), type="tertiary", key=f"all_{key}"):
             words = {"ok": _("passed"), "finding": _("found"), "abstained": _("not made")}
             rows = [
-                {_("rule"): check.rule, _("state"): words[check.state], _("why"): _reason(check)} for check in checks
+                {
+                    _("rule"): in_language(check.title, language()),
+                    _("state"): words[check.state],
+                    _("why"): _reason(check),
+                }
+                for check in checks
             ]
             st.dataframe(rows, hide_index=True, row_height=30, height=360, width=460, key=f"table_{key}")
 

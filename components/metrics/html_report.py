@@ -36,7 +36,7 @@ def report_head(exports: Sequence[Export], judged: Mapping[str, Judged]) -> str:
         rows = "".join(
             f'<li><span class="{finding.severity}">{escape(finding.said(spoken))}</span><br>'
             f"{escape(in_language(finding.meaning, spoken))} {escape(finding.advised(spoken))}"
-            f"<br><small>{escape(finding.rule)} · {escape(finding.source)}</small></li>"
+            f"<br><small>{escape(in_language(finding.title, spoken))} · {escape(finding.source)}</small></li>"
             for finding in one.findings
         )
         undone = len(checks_not_made(one.diagnosis.checks))

@@ -34,7 +34,7 @@ def rules_menu() -> None:
         chosen = st.selectbox(
             _("Thresholds of the rule"),
             rules,
-            format_func=lambda rule: f"{rule.number} · {rule.id}",
+            format_func=lambda rule: f"{rule.number} · {in_language(rule.title, language())}",
             key="threshold_rule",
         )
         if chosen is not None:

@@ -32,7 +32,7 @@ def test_the_reason_of_a_score_stands_in_its_line():
 
 
 def test_no_two_outcomes_of_a_score_share_a_sign():
-    scores = (Score.scored(1), Score.scored(0), Score.scored(-0.5), Score.abstained(), Score.failed(sentence("it hung")))
+    scores = (Score.scored(1), Score.scored(0), Score.scored(-0.5), Score.abstained(), Score.failed(sentence("hung")))
     lines = [result_table.reason_line(accuracy, 0, score) for score in scores]
     assert len({line.split(":material/")[-1].split(":")[0] for line in lines}) == 5
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rewards_lib.contract import JsonObject, Sentence, sentence
 from rewards_lib.training_metrics.diagnostics.conditions import CONDITIONS
 from rewards_lib.training_metrics.diagnostics.evidence import TEST, Evidence, MissingSeriesError
-from rewards_lib.training_metrics.diagnostics.findings import MetricFinding
+from rewards_lib.training_metrics.diagnostics.findings import MetricFinding, Text
 from rewards_lib.training_metrics.diagnostics.levels import text_of
 from rewards_lib.training_metrics.diagnostics.outcomes import SEVERITIES, Outcome, Severity, State, step_text
 from rewards_lib.training_metrics.diagnostics.rules import Rule, RuleBook, rule_book
@@ -24,6 +24,8 @@ class Check:
     """What became of one rule."""
 
     rule: str
+    title: Text
+    """What the rule is called."""
     number: int
     state: State
     why: Sentence | None = None
@@ -71,7 +73,7 @@ def diagnose(run: Run, *, book: RuleBook | None = None, weights: Mapping[str, fl
         louder = next((one for one in rule.silenced_by if one in outcomes and outcomes[one][0].state == "finding"), "")
         if louder and outcome.state != "abstained":
             outcome = Outcome.abstained(sentence("told by {rule}", rule=louder))
-        checks.append(Check(rule.id, rule.number, outcome.state, outcome.why, missing, louder))
+        checks.append(Check(rule.id, rule.title, rule.number, outcome.state, outcome.why, missing, louder))
         if outcome.state == "finding":
             findings.append(_finding(rule, outcome))
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
@@ -115,6 +117,7 @@ def _finding(rule: Rule, outcome: Outcome) -> MetricFinding:
     } | dict(outcome.told)
     return MetricFinding(
         rule.id,
+        rule.title,
         outcome.severity or rule.severity,
         rule.texts.get(outcome.text, rule.texts["text"]),
         told,

@@ -23,6 +23,8 @@ class MetricFinding:
     """Something a rule found in a run."""
 
     rule: str
+    title: Text
+    """What the rule is called."""
     severity: Severity
     texts: Text
     """The sentence by language, as a template of ``told``."""

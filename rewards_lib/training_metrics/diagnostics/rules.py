@@ -26,6 +26,7 @@ class Rule:
 
     id: str
     number: int
+    title: Text
     severity: Severity
     condition: str
     texts: Mapping[str, Text]
@@ -138,8 +139,8 @@ def _read_rule(row: Any, number: int) -> Rule:
     texts = {str(key): _text(key, row[key], where) for key in row if key not in _KEYS}
     if "text" not in texts:
         raise InputError("The rule has no text.", where=where, remedy="Add text: with en and zh.")
-    for key in ("meaning", "advice"):
-        values[key] = _text(key, row.get(key, ""), where)
+    for key, usual in (("title", row["id"].replace("_", " ")), ("meaning", ""), ("advice", "")):
+        values[key] = _text(key, row.get(key, usual), where)
     _check("severity", values.get("severity"), SEVERITIES, where)
     _check("condition", values.get("condition"), sorted(CONDITIONS), where)
     if values.get("strong") is not None:

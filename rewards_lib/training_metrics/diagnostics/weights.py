@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 2e-3
 """Of the reward's size: exports round to a few digits."""
+_TITLE = {"en": "weighted sum", "zh": "加权和"}
 _TEXTS = {
     "en": "The final reward is not the weighted sum of the mix: off by {value} at step {begin}, by {mean} on average "
     "over {n} steps.",
@@ -81,8 +82,8 @@ class WeightCheck:
             "n": str(self.n),
         }
         return MetricFinding(
-            "weighted_sum", "warning", _TEXTS, told, (self.series,), (self.step, self.step), self.largest, TOLERANCE,
-            self.n, _MEANING, _ADVICE,
+            "weighted_sum", _TITLE, "warning", _TEXTS, told, (self.series,), (self.step, self.step), self.largest,
+            TOLERANCE, self.n, _MEANING, _ADVICE,
         )  # fmt: skip
 
 

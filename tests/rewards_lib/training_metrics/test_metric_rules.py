@@ -38,6 +38,18 @@ def test_a_changed_threshold_changes_the_verdict_and_not_the_book():
     assert next(rule for rule in rule_book().rules if rule.id == "aborted").thresholds == {"limit": 0.05}
 
 
+def test_every_rule_is_called_something_short_in_both_languages():
+    """Charts write it beside the mark of a finding."""
+    for rule in rule_book().rules:
+        assert 1 < len(rule.title["en"]) <= 22, rule.id
+        assert 1 < len(rule.title["zh"]) <= 12, rule.id
+
+
+def test_an_own_rule_without_a_title_is_called_by_its_id():
+    (bare,), (titled,) = read_rules(OWN), read_rules(OWN.replace("    text:", "    title: tool down\n    text:"))
+    assert (bare.title, titled.title) == ({"en": "tool failures"}, {"en": "tool down"})
+
+
 def test_an_own_rule_is_asked_beside_the_forty():
     book = rule_book().with_rules(read_rules(OWN))
     diagnosis = diagnose(run(np.full(40, 0.03)), book=book)
