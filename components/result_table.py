@@ -42,7 +42,7 @@ def result_table(result: MixResult, texts: Sequence[str], *, key: str, selected:
         selection_default={"selection": {"rows": [min(selected, len(rows) - 1)]}},
         column_config={
             "#": st.column_config.TextColumn(width=30),
-            "completion": st.column_config.TextColumn(_("completion"), width=84 if is_narrow else 114),
+            "completion": st.column_config.TextColumn(_("completion"), width=84 if is_narrow else 100),
             "reward": st.column_config.ProgressColumn(
                 _("reward"), min_value=low, max_value=high if high > low else low + 1, format="plain", width=88
             )
