@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -14,35 +13,15 @@ from components.shell import show_failure
 from rewards_lib.errors import InputError, RewardConsoleError
 from rewards_lib.mix import mix_from_json
 from rewards_lib.training_metrics import (
-    SEVERITIES,
     Diagnosis,
-    MetricFinding,
     RuleBook,
     Run,
-    WeightCheck,
-    check_weights,
     diagnose,
     read_rules,
     rule_book,
 )
 
 MIX = "metric_mix"
-
-
-@dataclass(frozen=True)
-class Judged:
-    """One run, judged for this visitor."""
-
-    diagnosis: Diagnosis
-    sums: WeightCheck | None
-    """The final reward against the chosen mix; None when none was chosen."""
-
-    @property
-    def findings(self) -> list[MetricFinding]:
-        """The rules' findings and that of the mix, worst first."""
-        off = self.sums.finding() if self.sums else None
-        found = [*self.diagnosis.findings, *([off] if off else [])]
-        return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def book_of_visitor() -> RuleBook:
@@ -59,7 +38,7 @@ def book_of_visitor() -> RuleBook:
 
 def judge_runs(
     read: str, runs: Mapping[str, Run], book: RuleBook, weights: Mapping[str, float] | None
-) -> dict[str, Judged]:
+) -> dict[str, Diagnosis]:
     """Judge every run, by its label, with the visitor's rules; each once for what was read, rules and weights."""
     rules = [state.metric_thresholds.get(), state.metric_own_rules.get()]
     judged = {}
@@ -81,9 +60,8 @@ def _judge(
     _run: Run,
     _book: RuleBook,
     _weights: Mapping[str, float] | None,
-) -> Judged:
-    sums = check_weights(_run, _weights) if _weights else None
-    return Judged(diagnose(_run, book=_book, weights=_weights), sums)
+) -> Diagnosis:
+    return diagnose(_run, book=_book, weights=_weights)
 
 
 def judged_by() -> str:

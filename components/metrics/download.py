@@ -10,17 +10,16 @@ import streamlit as st
 from components import theme
 from components.i18n import _, language
 from components.metrics.charts import drawn_names
-from components.metrics.diagnosis import Judged
 from components.metrics.drawing import Chart, Look
 from components.metrics.html_report import report_head, report_html
 from components.metrics.link import share_note
-from rewards_lib.training_metrics import Export, Run, wide_csv
+from rewards_lib.training_metrics import Diagnosis, Export, Run, wide_csv
 
 
 def download_menu(
     exports: Sequence[Export],
     runs: Mapping[str, Run],
-    judged: Mapping[str, Judged],
+    judged: Mapping[str, Diagnosis],
     charts: Sequence[Chart],
     look: Look,
 ) -> None:

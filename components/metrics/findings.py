@@ -12,12 +12,12 @@ import streamlit as st
 from components import state, theme
 from components.i18n import _, language, say
 from components.metrics.charts import chart_of
-from components.metrics.diagnosis import Judged, judged_by
+from components.metrics.diagnosis import judged_by
 from components.metrics.drawing import Chart
 from components.metrics.facts import step_text
 from components.metrics.step_range import zoom
 from rewards_lib.contract import fill
-from rewards_lib.training_metrics import Check, MetricFinding, Run, in_language, rule_book
+from rewards_lib.training_metrics import Check, Diagnosis, MetricFinding, Run, in_language, rule_book
 
 MARKS = {
     "hard": ":red[:material/error:]", "warning": ":orange[:material/warning:]", "note": ":gray[:material/info:]",
@@ -28,7 +28,7 @@ FEWEST_PASSED = 8
 
 
 def diagnosis_list(
-    judged: Mapping[str, Judged], runs: Mapping[str, Run], charts: Sequence[Chart], tools: Callable[[], None]
+    judged: Mapping[str, Diagnosis], runs: Mapping[str, Run], charts: Sequence[Chart], tools: Callable[[], None]
 ) -> None:
     """Draw the verdict over all runs, then each run's findings and its line of checks; ``tools`` stand in the first."""
     _verdict(judged)
@@ -44,13 +44,13 @@ def diagnosis_list(
                     break
                 _row(finding, runs, charts, key=f"finding_{place}_{finding.rule}")
             _weights(one)
-            _checks(one.diagnosis.checks, tools if place == 0 else None, key=f"checks_{place}")
+            _checks(one.checks, tools if place == 0 else None, key=f"checks_{place}")
 
 
-def _verdict(judged: Mapping[str, Judged]) -> None:
+def _verdict(judged: Mapping[str, Diagnosis]) -> None:
     """One block: green where nothing is wrong, and what to do first where something is."""
     found = [finding for one in judged.values() for finding in one.findings]
-    passed = sum(check.state == "ok" for one in judged.values() for check in one.diagnosis.checks)
+    passed = sum(check.state == "ok" for one in judged.values() for check in one.checks)
     bad = {label: worst for label, one in judged.items() if (worst := _worst(one.findings))}
     if bad:
         severity = "hard" if any(worst[0].severity == "hard" for worst in bad.values()) else "warning"
@@ -148,11 +148,11 @@ def _why(finding: MetricFinding) -> None:
         st.caption(theme.plain(_("Source: {source}", source=finding.source)))
 
 
-def _weights(one: Judged) -> None:
+def _weights(one: Diagnosis) -> None:
     """What is known of the weights: whether the chosen mix holds; without one the weights that explain the reward."""
     sums = one.sums
     if sums is None:
-        if solved := one.diagnosis.solved:
+        if solved := one.solved:
             pairs = " + ".join(f"{number_text(weight)} × {name}" for name, weight in solved.items())
             st.caption(theme.plain(_("Weights as solved from the series: {pairs}", pairs=pairs)))
     elif sums.missing:

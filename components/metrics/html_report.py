@@ -13,10 +13,10 @@ from plotly.offline import get_plotlyjs
 
 from components import theme
 from components.i18n import _, language, say
-from components.metrics.diagnosis import Judged, judged_by
+from components.metrics.diagnosis import judged_by
 from components.metrics.drawing import Chart
 from components.metrics.findings import checks_not_made
-from rewards_lib.training_metrics import Export, in_language, notes_of
+from rewards_lib.training_metrics import Diagnosis, Export, in_language, notes_of
 
 STYLE = """
 body{{font:14px/1.5 "Source Sans Pro",system-ui,sans-serif;margin:2rem auto;max-width:1100px;padding:0 1rem;
@@ -27,19 +27,19 @@ li{{margin:.4rem 0}}.hard,.warning{{color:{bad};font-weight:600}}.note{{color:{m
 """
 
 
-def report_head(exports: Sequence[Export], judged: Mapping[str, Judged]) -> str:
+def report_head(exports: Sequence[Export], judged: Mapping[str, Diagnosis]) -> str:
     """The report above its charts, as HTML: files, findings with what to try, checks, what was mended."""
     spoken = language()
     parts = [f"<h1>{escape(_('Training metrics'))}: {escape(', '.join(export.name for export in exports))}</h1>"]
     for label, one in judged.items():
-        passed = sum(check.state == "ok" for check in one.diagnosis.checks)
+        passed = sum(check.state == "ok" for check in one.checks)
         rows = "".join(
             f'<li><span class="{finding.severity}">{escape(finding.said(spoken))}</span><br>'
             f"{escape(in_language(finding.meaning, spoken))} {escape(finding.advised(spoken))}"
             f"<br><small>{escape(in_language(finding.title, spoken))} · {escape(finding.source)}</small></li>"
             for finding in one.findings
         )
-        undone = len(checks_not_made(one.diagnosis.checks))
+        undone = len(checks_not_made(one.checks))
         told = _("Checks passed: {passed}; could not be made: {undone}.", passed=passed, undone=undone)
         parts.append(f"<h2>{escape(label or _('Findings'))}</h2><ul>{rows}</ul><p class=small>{escape(told)}</p>")
     if by := judged_by():

@@ -12,9 +12,8 @@ from itertools import chain
 
 from components import theme
 from components.i18n import language
-from components.metrics.diagnosis import Judged
 from components.metrics.drawing import Limits, Look
-from rewards_lib.training_metrics import MetricFinding, Run
+from rewards_lib.training_metrics import Diagnosis, MetricFinding, Run
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class View:
     """The opened runs as they are looked at."""
 
     runs: Mapping[str, Run]
-    judged: Mapping[str, Judged]
+    judged: Mapping[str, Diagnosis]
     look: Look
     limits: Limits
     read: str

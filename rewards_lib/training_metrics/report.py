@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rewards_lib.contract import JsonObject, Sentence, sentence
 from rewards_lib.errors import InputError
-from rewards_lib.training_metrics.diagnostics import SEVERITIES, RuleBook, check_weights, diagnose
+from rewards_lib.training_metrics.diagnostics import SEVERITIES, RuleBook, diagnose
 from rewards_lib.training_metrics.export import Export, Run, put_in_order, read_export
 from rewards_lib.training_metrics.families import Family, group_families
 from rewards_lib.training_metrics.formats.event_files import FILE_NAME, read_events
@@ -114,12 +114,9 @@ def _judged(exports: Sequence[Export], weights: Mapping[str, float] | None, book
         judged = diagnose(run, book=book, weights=weights)
         about = {} if _is_alone(runs) else {"run": label}
         before = "" if _is_alone(runs) else f"{label} - "
-        found = list(judged.findings)
-        if weights:
-            summed = check_weights(run, weights)
-            sums[label] = summed.to_json()
-            found += [one for one in [summed.finding()] if one]
-        findings += [(SEVERITIES.index(one.severity), one.to_json(before) | about) for one in found]
+        if judged.sums:
+            sums[label] = judged.sums.to_json()
+        findings += [(SEVERITIES.index(one.severity), one.to_json(before) | about) for one in judged.findings]
         checks += [check.to_json() | about for check in judged.checks]
     ordered: list[JsonObject] = [row for _, row in sorted(findings, key=lambda pair: pair[0])]
     report: JsonObject = {"findings": ordered, "checks": checks}

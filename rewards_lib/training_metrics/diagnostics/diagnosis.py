@@ -15,7 +15,7 @@ from rewards_lib.training_metrics.diagnostics.findings import MetricFinding, Tex
 from rewards_lib.training_metrics.diagnostics.levels import text_of
 from rewards_lib.training_metrics.diagnostics.outcomes import SEVERITIES, Outcome, Severity, State, step_text
 from rewards_lib.training_metrics.diagnostics.rules import Rule, RuleBook, rule_book
-from rewards_lib.training_metrics.diagnostics.weights import solved_weights
+from rewards_lib.training_metrics.diagnostics.weights import WeightCheck, check_weights, solved_weights
 from rewards_lib.training_metrics.export import Run
 
 
@@ -44,11 +44,13 @@ class Diagnosis:
     """A run, judged."""
 
     findings: tuple[MetricFinding, ...]
-    """Worst first, then by the rule's number."""
+    """Worst first, then by the rule's number; last of its severity that of the mix."""
     checks: tuple[Check, ...]
     """One for each rule, in order."""
     solved: Mapping[str, float] | None = None
     """The weights of the reward functions that explain the final reward, where they can be told."""
+    sums: WeightCheck | None = None
+    """The final reward against the weights of a mix; None where none were given."""
 
     @property
     def worst(self) -> Severity | None:
@@ -59,8 +61,8 @@ class Diagnosis:
 def diagnose(run: Run, *, book: RuleBook | None = None, weights: Mapping[str, float] | None = None) -> Diagnosis:
     """Ask every rule about a run.
 
-    ``weights`` of the reward functions, else those that explain the final reward, give its range. Raises InputError
-    when an own rule lacks a threshold its condition asks for.
+    ``weights`` of the reward functions, else those that explain the final reward, give its range; whether it is their
+    weighted sum is checked too. Raises InputError when an own rule lacks a threshold its condition asks for.
     """
     book = book or rule_book()
     evidence = Evidence(run, weights)
@@ -76,8 +78,10 @@ def diagnose(run: Run, *, book: RuleBook | None = None, weights: Mapping[str, fl
         checks.append(Check(rule.id, rule.title, rule.number, outcome.state, outcome.why, missing, louder))
         if outcome.state == "finding":
             findings.append(_finding(rule, outcome))
+    sums = check_weights(run, weights) if weights else None
+    findings += [off] if sums and (off := sums.finding()) else []
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    return Diagnosis(tuple(findings), tuple(checks), solved)
+    return Diagnosis(tuple(findings), tuple(checks), solved, sums)
 
 
 def _judge(evidence: Evidence, rule: Rule, book: RuleBook) -> tuple[Outcome, tuple[str, ...]]:
