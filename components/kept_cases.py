@@ -53,7 +53,8 @@ def warn_of_cases(kind: Kind, name: str, content: JsonObject) -> None:
         st.warning(f"{_('The regression cases could not be run.')}  \n{plain(explain(error))}")
         return
     if not found["failed"]:
-        st.caption(_("All {count} regression cases hold.", count=count(found["held"])))
+        one = _("The regression case holds.")
+        st.caption(one if len(cases) == 1 else _("All {count} regression cases hold.", count=count(found["held"])))
         return
     names = [str(row["name"]) for row in found["cases"] if not row["holds"]]
     more = " …" if len(names) > _MOST_NAMED else ""

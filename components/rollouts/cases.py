@@ -67,7 +67,9 @@ def _told(found: JsonObject, scorer: Scorer) -> None:
             icon=":material/error:",
         )  # fmt: skip
     else:
-        told = _("All {count} cases hold for {label}.", count=found["held"], label=plain(scorer.label))
+        label = plain(scorer.label)
+        one = _("The case holds for {label}.", label=label)
+        told = one if found["held"] == 1 else _("All {count} cases hold for {label}.", count=found["held"], label=label)
         st.success(told, icon=":material/check_circle:")
 
 
