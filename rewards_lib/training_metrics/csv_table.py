@@ -273,7 +273,7 @@ class _LastRow:
             size = stream.seek(0, io.SEEK_END) - source.start
             begin = max(header.end, size - TAIL_BYTES)
             stream.seek(source.start + begin)
-            tail = stream.read()
+            tail = stream.read(size - begin)  # and not what is written meanwhile
         lines = tail.replace(b"\r", b"\n").rstrip(b"\n \t").rsplit(b"\n", 3)
         if len(lines) == 4 or begin > header.end:
             lines = lines[1:]  # what stands before the last lines, or begins somewhere inside a row

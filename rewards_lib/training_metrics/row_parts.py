@@ -95,20 +95,26 @@ def read_parts(
 ) -> bool:
     """Read the rows of neighbouring stretches; ``put`` takes the place of a part's first row, and the part.
 
-    ``options`` are those of ``pandas.read_csv``; ``put`` is called in several threads. Gives False where blank lines
-    made the places wrong, which happens with several stretches only. Raises pandas' ParserError, also where the first
+    ``options`` are those of ``pandas.read_csv``; ``put`` is called in several threads, never for more rows than there
+    are line ends and one more. Gives False where blank lines or lone carriage returns made the places wrong, which
+    happens with several stretches only. Raises pandas' ParserError, also where the first
     row of a stretch is too long, which pandas would cut.
     """
     rows, least = [stretch.line_ends for stretch in stretches], LEAST_PARTS if len(stretches) > 1 else 1
+    room = sum(rows) + 1 if len(rows) > 1 else math.inf
+
+    def put_inside(place: int, part: pd.DataFrame) -> None:
+        if place + len(part) <= room:
+            put(place, part)
 
     def read(stretch: Stretch, place: int) -> int:
         held = stretch.line_ends + 1  # the last row may have no line end
         part_rows = math.ceil(held / max(least, _count_parts(held, len(options["names"]))))
-        return _read_stretch(source, stretch, options | {"chunksize": part_rows}, put, place)
+        return _read_stretch(source, stretch, options | {"chunksize": part_rows}, put_inside, place)
 
     with ThreadPoolExecutor(len(rows), thread_name_prefix="rows") as threads:
         found = list(threads.map(read, stretches, accumulate(rows, initial=0)))
-    return found[:-1] == rows[:-1]
+    return len(rows) == 1 or (found[:-1] == rows[:-1] and found[-1] <= rows[-1] + 1)
 
 
 def _count_parts(rows: int, columns: int) -> int:

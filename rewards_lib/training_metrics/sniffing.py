@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import io
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ _LOOKS = (
     (b"SQLite format 3", sentence("an SQLite database")),
 )
 """The first bytes of other kinds of files, and what those are called."""
+_UNIT_BYTES = {"UTF-16": 2, "UTF-32": 4}
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|\?xml|!--|script|div)", re.IGNORECASE)
 
 
@@ -48,6 +48,8 @@ class TextSource:
     """Where the text begins, in bytes: after a byte-order mark."""
     divided_by: Sentence | None = None
     """What divides the cells in the file, where that was replaced by tabs."""
+    nul_bytes: int = 0
+    """How many NULs at the end of the file were left out: a crash leaves them where space had been reserved."""
 
     def open(self, offset: int = 0) -> BinaryIO:
         """A fresh binary stream that stands ``offset`` bytes after the beginning of the text."""
@@ -82,31 +84,64 @@ def _chunks(stream: BinaryIO, size: int) -> Iterator[tuple[bytearray, int]]:
 
 
 def open_bytes(data: bytes | Path) -> BinaryIO:
-    """A binary stream over bytes (without a copy) or a file."""
-    return io.BytesIO(data) if isinstance(data, bytes) else data.open("rb")
+    """A binary stream over bytes (without a copy) or a file.
+
+    Raises InputError for a pipe or a device, which might keep a reader waiting for ever.
+    """
+    if isinstance(data, bytes):
+        return io.BytesIO(data)
+    if data.exists() and not data.is_file():
+        raise InputError(
+            "This is no file that can be read again: a pipe, a device or a folder.",
+            where=data.name,
+            remedy="Write what it gives into a file and give that.",
+        )
+    return data.open("rb")
 
 
 def sniff_text(data: bytes | Path, name: str) -> TextSource:
     """Recognise the encoding: byte-order mark, NUL pattern of UTF-16, strict UTF-8, then GB18030.
 
-    Raises InputError for empty, binary and HTML content, and for bytes that are no text in any of these
-    encodings (with the offset of the first one).
+    NULs that run to the end are left out; only such files, and those in another encoding, are copied. Raises
+    InputError for empty, binary and HTML content, and for bytes that are no text in any of these encodings (with the
+    offset of the first one).
     """
     with open_bytes(data) as stream:
         head = stream.read(HEAD_BYTES)
+        size = stream.seek(0, io.SEEK_END)
+        end = _end_before_nuls(stream, size)
+    head = head[:end]
     if not head.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError("The file is empty.", where=name, remedy="Export the run's metrics as CSV and give that file.")
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # begins as the mark of UTF-16 does
-        return _transcoded(data, name, "utf-32", "UTF-32")
+        return _transcoded(data, name, "utf-32", "UTF-32", end)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _transcoded(data, name, "utf-16", "UTF-16")
+        return _transcoded(data, name, "utf-16", "UTF-16", end)
     if pattern := _utf16_pattern(head):
-        return _transcoded(data, name, pattern, "UTF-16")
+        return _transcoded(data, name, pattern, "UTF-16", end)
     _refuse_other_kinds(head, name)
-    fault = _first_fault(data, name)
-    if fault is None:
-        return TextSource(name, data, "UTF-8", len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
-    return _transcoded(data, name, "gb18030", "GB18030", fault)
+    fault = _first_fault(data, name, end)
+    if fault is not None:
+        return _transcoded(data, name, "gb18030", "GB18030", end, fault)
+    start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+    held = data if end == size else _first_bytes(data, end)
+    return TextSource(name, held, "UTF-8", start, nul_bytes=size - end)
+
+
+def _end_before_nuls(stream: BinaryIO, size: int) -> int:
+    """Where the NULs begin that run to the end of a stream of so many bytes; the end where there are none."""
+    while size:
+        begin = max(0, size - HEAD_BYTES)
+        stream.seek(begin)
+        if held := stream.read(size - begin).rstrip(b"\0"):
+            return begin + len(held)
+        size = begin
+    return 0
+
+
+def _first_bytes(data: bytes | Path, end: int) -> bytes:
+    with open_bytes(data) as stream:
+        return stream.read(end)
 
 
 def _utf16_pattern(head: bytes) -> str | None:
@@ -135,13 +170,13 @@ def _refuse_other_kinds(head: bytes, name: str) -> None:
         )
 
 
-def _first_fault(data: bytes | Path, name: str) -> int | None:
-    """The offset of the first byte that is not UTF-8; None when all are. Reads in chunks, holds one."""
+def _first_fault(data: bytes | Path, name: str, end: int) -> int | None:
+    """The offset of the first byte before ``end`` that is not UTF-8; None when all are. Reads in chunks, holds one."""
     import numpy as np
 
     decoder, offset = codecs.getincrementaldecoder("utf-8")(), 0
     with open_bytes(data) as stream:
-        for room, size in _chunks(stream, sys.maxsize):
+        for room, size in _chunks(stream, end):
             pending = len(decoder.getstate()[0])
             if pending or np.frombuffer(room, "int8", size).min() <= 0:  # else it is ASCII and without a NUL
                 text = bytes(memoryview(room)[:size])
@@ -160,10 +195,13 @@ def _first_fault(data: bytes | Path, name: str) -> int | None:
     return None if not decoder.getstate()[0] else offset - len(decoder.getstate()[0])
 
 
-def _transcoded(data: bytes | Path, name: str, codec: str, label: str, fault: int | None = None) -> TextSource:
+def _transcoded(
+    data: bytes | Path, name: str, codec: str, label: str, end: int, fault: int | None = None
+) -> TextSource:
     raw = data if isinstance(data, bytes) else data.read_bytes()
+    end += -end % _UNIT_BYTES.get(label, 1)  # the last character may have NULs of its own
     try:
-        text = raw.decode(codec)
+        text = raw[:end].decode(codec)
     except UnicodeDecodeError as error:
         raise InputError(
             "The text is in no encoding known here (UTF-8, UTF-16, GB18030): byte {offset} cannot be read.",
@@ -171,4 +209,4 @@ def _transcoded(data: bytes | Path, name: str, codec: str, label: str, fault: in
             where=name,
             remedy="Save the file as UTF-8 and give it again.",
         ) from error
-    return TextSource(name, text.encode("utf-8"), label)
+    return TextSource(name, text.encode("utf-8"), label, nul_bytes=max(0, len(raw) - end))

@@ -6,8 +6,10 @@ Adding one: a module that gives a ``Reading``, and its place in ``read_content``
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.csv_table import read_table
 from rewards_lib.training_metrics.formats.column_shapes import shape_columns
@@ -39,6 +41,18 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
     if is_event_file(head):
         return read_events([(name, data)], name)
     source = sniff_text(data, name)
+    reading = _read_text(source, name, wanted)
+    return replace(reading, notes=(*_nul_notes(source), *reading.notes))
+
+
+def _nul_notes(source: TextSource) -> list[Sentence]:
+    if not source.nul_bytes:
+        return []
+    told = "The file ends with {count} NUL bytes, as after a crash of the writer; they were left out."
+    return [sentence(told, count=source.nul_bytes)]
+
+
+def _read_text(source: TextSource, name: str, wanted: Callable[[str], bool] | None) -> Reading:
     with source.open() as stream:
         head = stream.read(HEAD_BYTES)
     if is_console_log(head):

@@ -145,6 +145,7 @@ def event_files_below(folder: Path) -> list[Path]:
     Raises InputError when there is so much below it that somebody must have meant another folder.
     """
     found, seen = [], 0
+    os.scandir(folder).close()  # os.walk passes over a folder that may not be read
     for place, _, names in os.walk(folder):
         seen += len(names)
         if seen > MOST_ENTRIES:
@@ -180,7 +181,7 @@ def _parts(stream: BinaryIO, file: str, notes: list[Sentence]) -> Iterator[tuple
         starts, lengths, end = _records(part)
         yield part, offset, starts, lengths
         held, offset = len(part) - end, offset + end
-        room[:held] = part[end:]
+        memoryview(room)[:held] = part[end:]  # these may overlap, which a bytearray does not look after
     if offset < size:
         notes.append(_cut(file, offset))
 

@@ -1,5 +1,7 @@
 """Rows are parsed in parts on several cores: the same table wherever it is cut, odd rows and quotation marks too."""
 
+import io
+
 import pytest
 from hypothesis import assume, given
 
@@ -107,3 +109,35 @@ def test_commas_are_no_decimal_points_where_another_part_of_the_column_has_point
     export = read_export(b"step;loss\n3;1,5\n4;0.5\n5;0,25\n6;0.75", "run.csv")
     assert export.runs[0].series("loss").values.tolist() == [0.5, 0.75]
     assert any("not numbers: 2" in str(note) for note in export.notes)
+
+
+def test_lone_carriage_returns_put_no_row_beyond_the_room_that_was_made_for_all(short_parts):
+    """Making more would take the rows away that other threads are putting."""
+    right, found = parts_of(b"1,2\n" * 40 + b"3,4\r" * 30)
+    assert not right
+    assert max(found) <= 40
+
+
+@pytest.mark.parametrize("begin", [0, 13, 30])
+def test_a_table_with_lone_carriage_returns_in_one_stretch_is_read_whole(short_parts, begin):
+    rows = [f"{row},0.5" + ("\r" if begin <= row < begin + 10 else "\n") for row in range(40)]
+    series = read_export(("step,loss\n" + "".join(rows)).encode(), "run.csv").runs[0].series("loss")
+    assert series.steps.tolist() == list(range(40))
+
+
+def test_a_table_that_grows_while_it_is_read_ends_where_it_ended_at_first(tmp_path, monkeypatch):
+    """Or its last row would be judged by what was written after it."""
+    path, opened = tmp_path / "run.csv", TextSource.open
+    path.write_bytes(b"step,loss\n1,0.5\n2,0.25\n3")
+
+    class Growing(io.BufferedReader):
+        def seek(self, offset: int, whence: int = 0) -> int:
+            place = super().seek(offset, whence)
+            if whence == io.SEEK_END:
+                path.write_bytes(b"step,loss\n1,0.5\n2,0.25\n345,0.125\n")
+            return place
+
+    monkeypatch.setattr(TextSource, "open", lambda source, offset=0: Growing(opened(source, offset).detach()))
+    export = read_export(path)
+    assert export.runs[0].series("loss").steps.tolist() == [1, 2]
+    assert "still being written" in str(export.notes[0])
