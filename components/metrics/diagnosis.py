@@ -70,7 +70,7 @@ def judged_by() -> str:
     parts = [_("thresholds changed: {count}", count=changed)] if changed else []
     parts += [_("own rules")] if state.metric_own_rules.get().strip() else []
     parts += [_("the mix {name}", name=state.widget(MIX))] if state.widget(MIX) else []
-    return _("Judged not only by the usual rules: {what}.", what=", ".join(parts)) if parts else ""
+    return _("Judged not only by the usual rules: {what}.", what=_(", ").join(parts)) if parts else ""
 
 
 def mix_chooser() -> None:

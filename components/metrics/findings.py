@@ -219,4 +219,4 @@ def _concepts(checks: Sequence[Check]) -> list[str]:
 
 
 def _lack(concepts: Sequence[str]) -> str:
-    return _("no {names} in this export", names=", ".join(concepts[:6]) + (" ..." if len(concepts) > 6 else ""))
+    return _("no {names} in this export", names=_(", ").join(concepts[:6]) + (" ..." if len(concepts) > 6 else ""))
