@@ -109,7 +109,7 @@ def sniff_text(data: bytes | Path, name: str) -> TextSource:
     with open_bytes(data) as stream:
         head = stream.read(HEAD_BYTES)
         size = stream.seek(0, io.SEEK_END)
-        end = _end_before_nuls(stream, size)
+        end = end_before_nuls(stream, size)
     head = head[:end]
     if not head.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InputError("The file is empty.", where=name, remedy="Export the run's metrics as CSV and give that file.")
@@ -128,7 +128,7 @@ def sniff_text(data: bytes | Path, name: str) -> TextSource:
     return TextSource(name, held, "UTF-8", start, nul_bytes=size - end)
 
 
-def _end_before_nuls(stream: BinaryIO, size: int) -> int:
+def end_before_nuls(stream: BinaryIO, size: int) -> int:
     """Where the NULs begin that run to the end of a stream of so many bytes; the end where there are none."""
     while size:
         begin = max(0, size - HEAD_BYTES)

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rewards_lib.contract import Sentence, sentence
 from rewards_lib.errors import InputError
 from rewards_lib.training_metrics.csv_table import read_table
 from rewards_lib.training_metrics.formats.column_shapes import shape_columns
 from rewards_lib.training_metrics.formats.console_logs import has_metric_lines, is_console_log, read_console_log
 from rewards_lib.training_metrics.formats.event_files import event_files_below, is_event_file, read_events
 from rewards_lib.training_metrics.formats.json_logs import read_json_log
-from rewards_lib.training_metrics.formats.reading import Reading
+from rewards_lib.training_metrics.formats.reading import Reading, nul_notes
 from rewards_lib.training_metrics.formats.spaced_columns import tabulated
 from rewards_lib.training_metrics.formats.table_notes import refuse_torn_cells, table_notes, table_told
 from rewards_lib.training_metrics.sniffing import HEAD_BYTES, TextSource, open_bytes, sniff_text
@@ -42,14 +41,7 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
         return read_events([(name, data)], name)
     source = sniff_text(data, name)
     reading = _read_text(source, name, wanted)
-    return replace(reading, notes=(*_nul_notes(source), *reading.notes))
-
-
-def _nul_notes(source: TextSource) -> list[Sentence]:
-    if not source.nul_bytes:
-        return []
-    told = "The file ends with {count} NUL bytes, as after a crash of the writer; they were left out."
-    return [sentence(told, count=source.nul_bytes)]
+    return replace(reading, notes=(*nul_notes(source.nul_bytes), *reading.notes))
 
 
 def _read_text(source: TextSource, name: str, wanted: Callable[[str], bool] | None) -> Reading:

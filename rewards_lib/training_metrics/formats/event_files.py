@@ -25,8 +25,15 @@ from rewards_lib.training_metrics.formats.event_blocks import (
     plain_values,
     read_alike,
 )
-from rewards_lib.training_metrics.formats.reading import WALL_TIME, Points, Reading, gather_points, join_points
-from rewards_lib.training_metrics.sniffing import open_bytes
+from rewards_lib.training_metrics.formats.reading import (
+    WALL_TIME,
+    Points,
+    Reading,
+    gather_points,
+    join_points,
+    nul_notes,
+)
+from rewards_lib.training_metrics.sniffing import end_before_nuls, open_bytes
 
 if TYPE_CHECKING:
     from rewards_lib.training_metrics.formats.event_blocks import Places
@@ -162,7 +169,8 @@ def _parts(stream: BinaryIO, file: str, notes: list[Sentence]) -> Iterator[tuple
 
     The bytes are good until the next part is asked for. Says in ``notes`` where a file was cut or is broken.
     """
-    room, held, offset, size = bytearray(PART_BYTES), 0, 0, stream.seek(0, io.SEEK_END)
+    room, held, offset = bytearray(PART_BYTES), 0, 0
+    size, end_of_records = _sizes(stream, file, notes)
     stream.seek(0)
     while offset + _HEAD_BYTES <= size:
         if held >= _HEAD_BYTES:
@@ -177,13 +185,26 @@ def _parts(stream: BinaryIO, file: str, notes: list[Sentence]) -> Iterator[tuple
         read = stream.readinto(memoryview(room)[held:])  # type: ignore[attr-defined]
         if not read:  # it has become shorter meanwhile
             break
-        part = memoryview(room)[: held + read]
+        part = memoryview(room)[: min(held + read, size - offset)]
         starts, lengths, end = _records(part)
         yield part, offset, starts, lengths
         held, offset = len(part) - end, offset + end
         memoryview(room)[:held] = part[end:]  # these may overlap, which a bytearray does not look after
-    if offset < size:
+    if offset < end_of_records:
         notes.append(_cut(file, offset))
+
+
+def _sizes(stream: BinaryIO, file: str, notes: list[Sentence]) -> tuple[int, int]:
+    """How far records may reach, and how far they must; NULs behind that, as a crash leaves them, have a note.
+
+    The last checksum may itself end with some.
+    """
+    size = stream.seek(0, io.SEEK_END)
+    end = end_before_nuls(stream, size)
+    if size - end <= _CHECKSUM_BYTES:
+        return size, size
+    notes += [sentence("{file}: {note}", file=file, note=note) for note in nul_notes(size - end)]
+    return end + _CHECKSUM_BYTES, end
 
 
 def _records(data: memoryview) -> tuple[Places, Places, int]:

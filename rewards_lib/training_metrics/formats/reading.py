@@ -114,6 +114,14 @@ def coercion_note(found: Coercion, line: int, rows_told: str = "line") -> Senten
     )  # fmt: skip
 
 
+def nul_notes(count: int) -> list[Sentence]:
+    """What is told of so many NULs at the end of a file that were left out."""
+    if not count:
+        return []
+    told = "The file ends with {count} NUL bytes, as after a crash of the writer; they were left out."
+    return [sentence(told, count=count)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
     """One metric of one run, in the order it was written."""

@@ -1,5 +1,6 @@
 """TensorBoard event files, written here byte for byte as TensorBoard writes them."""
 
+import os
 import struct
 
 import pytest
@@ -202,7 +203,7 @@ def test_a_record_longer_than_a_part_is_read():
 @pytest.mark.parametrize("constants", [TOGETHER, IN_PARTS])
 def test_a_length_that_was_damaged_ends_the_reading_where_it_stands(constants):
     whole = VERSION + b"".join(event(step, "r", simple(step)) for step in range(1, 30))
-    found, notes, _ = told(whole + struct.pack("<QI", 2**60, 7) + bytes(500), constants)
+    found, notes, _ = told(whole + struct.pack("<QI", 2**60, 7) + b"x" * 500, constants)
     assert len(found["r"]) == 29
     assert notes[0].endswith(f"the record at byte {len(whole)} is broken; it and what follows were left out.")
 
@@ -228,3 +229,46 @@ def test_a_broken_record_ends_the_reading_of_records_alike_too():
     export = read(VERSION + b"".join(alike[:30]) + broken + b"".join(alike[30:]))
     assert series(export) == {"r": [[step, step] for step in range(1, 31)]}
     assert "is broken" in str(export.notes[0])
+
+
+@pytest.mark.parametrize("constants", [TOGETHER, IN_PARTS])
+@pytest.mark.parametrize("nuls", [5, 30, 3000])
+@pytest.mark.parametrize("torn", range(0, 60, 7))
+def test_nuls_after_a_crash_complete_no_record_that_was_cut(constants, nuls, torn):
+    """A number of which the last bytes are missing would be another one."""
+    last = event(40, "r", simple(1.1))
+    whole = VERSION + b"".join(event(step, "r", simple(step)) for step in range(1, 40))
+    found, notes, _ = told(whole + last[: min(torn, len(last) - 5)] + bytes(nuls), constants)
+    assert found == {"r": [[step, step] for step in range(1, 40)]}
+    assert "NUL bytes, as after a crash of the writer" in notes[0]
+    assert [("is cut" in note or "is broken" in note) for note in notes[1:]] == [True] * (torn > 0)
+
+
+def test_a_checksum_that_ends_with_nuls_is_no_crash():
+    steps = [step for step in range(3000) if event(step, "r", simple(1)).endswith(b"\0")]
+    data = VERSION + event(steps[0], "r", simple(1))
+    assert not read(data).notes
+    found, notes, _ = told(data + bytes(100), TOGETHER)
+    assert (found, len(notes)) == ({"r": [[steps[0], 1]]}, 1)
+
+
+def test_an_unreadable_folder_is_not_called_empty(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(event_files.os, "scandir", refuse)
+    with pytest.raises(InputError, match="Permission denied"):
+        metrics_report([tmp_path])
+
+
+def test_a_pipe_in_a_folder_keeps_nobody_waiting(tmp_path):
+    os.mkfifo(tmp_path / "events.out.tfevents.1")
+    with pytest.raises(InputError, match="a pipe, a device or a folder"):
+        read_export(tmp_path)
+
+
+def test_bytes_that_are_left_for_the_next_part_keep_their_order_where_they_overlap():
+    """A short record before one that nearly fills a part: what is moved overlaps with where it goes."""
+    long = "".join(chr(65 + place % 50) for place in range(90))
+    found, notes, _ = told(VERSION + event(1, long, simple(1)) + event(2, "r", simple(2)), IN_PARTS)
+    assert (found, notes) == ({long: [[1, 1]], "r": [[2, 2]]}, [])
