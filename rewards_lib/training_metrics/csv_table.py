@@ -270,7 +270,7 @@ class _LastRow:
     @classmethod
     def of(cls, source: TextSource, header: Header) -> _LastRow:
         with source.open() as stream:
-            size = stream.seek(0, io.SEEK_END) - source.start
+            size = max(header.end, stream.seek(0, io.SEEK_END) - source.start)  # it may have been emptied
             begin = max(header.end, size - TAIL_BYTES)
             stream.seek(source.start + begin)
             tail = stream.read(size - begin)  # and not what is written meanwhile

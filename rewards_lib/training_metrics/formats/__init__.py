@@ -40,7 +40,10 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
     if is_event_file(head):
         return read_events([(name, data)], name)
     source = sniff_text(data, name)
-    reading = _read_text(source, name, wanted)
+    try:
+        reading = _read_text(source, name, wanted)
+    except UnicodeDecodeError:  # it was all UTF-8 when it was sniffed
+        raise InputError("The file was changed while it was read.", where=name, remedy="Read it again.") from None
     return replace(reading, notes=(*nul_notes(source.nul_bytes), *reading.notes))
 
 

@@ -125,19 +125,47 @@ def test_a_table_with_lone_carriage_returns_in_one_stretch_is_read_whole(short_p
     assert series.steps.tolist() == list(range(40))
 
 
-def test_a_table_that_grows_while_it_is_read_ends_where_it_ended_at_first(tmp_path, monkeypatch):
-    """Or its last row would be judged by what was written after it."""
-    path, opened = tmp_path / "run.csv", TextSource.open
+def read_while_it_becomes(later: bytes, path, monkeypatch):
+    """What is read of a small table that is rewritten as soon as somebody has looked at its size."""
     path.write_bytes(b"step,loss\n1,0.5\n2,0.25\n3")
+    opened = TextSource.open
 
-    class Growing(io.BufferedReader):
+    class Changing(io.BufferedReader):
         def seek(self, offset: int, whence: int = 0) -> int:
             place = super().seek(offset, whence)
             if whence == io.SEEK_END:
-                path.write_bytes(b"step,loss\n1,0.5\n2,0.25\n345,0.125\n")
+                path.write_bytes(later)
             return place
 
-    monkeypatch.setattr(TextSource, "open", lambda source, offset=0: Growing(opened(source, offset).detach()))
-    export = read_export(path)
+    monkeypatch.setattr(TextSource, "open", lambda source, offset=0: Changing(opened(source, offset).detach()))
+    return read_export(path)
+
+
+def test_a_table_that_grows_while_it_is_read_ends_where_it_ended_at_first(short_parts, tmp_path, monkeypatch):
+    """Or its last row would be judged by what was written after it."""
+    export = read_while_it_becomes(b"step,loss\n1,0.5\n2,0.25\n345,0.125\n", tmp_path / "run.csv", monkeypatch)
     assert export.runs[0].series("loss").steps.tolist() == [1, 2]
     assert "still being written" in str(export.notes[0])
+
+
+def test_a_table_that_is_no_text_any_more_when_it_is_read_is_one_error(short_parts, tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="changed while it was read"):
+        read_while_it_becomes(b"step,loss\n1,\xe9\n2,0.25\n3", tmp_path / "run.csv", monkeypatch)
+
+
+@pytest.mark.parametrize("quicker", [False, True])
+@pytest.mark.parametrize("before", range(10))
+def test_a_table_that_is_emptied_while_it_is_read_is_one_error(before, quicker, short_parts, tmp_path, monkeypatch):
+    """It is opened again and again: before any of these times it may be emptied."""
+    monkeypatch.setattr(plain_rows, "is_quicker", lambda: quicker)
+    path, opened, times = tmp_path / "run.csv", TextSource.open, iter(range(before))
+    path.write_bytes(b"step,loss\n" + b"1,0.5\n" * 50 + b"2,x")
+
+    def emptied(source: TextSource, offset: int = 0):
+        if next(times, None) is None:
+            path.write_bytes(b"st")
+        return opened(source, offset)
+
+    monkeypatch.setattr(TextSource, "open", emptied)
+    with pytest.raises(InputError):
+        read_export(path)
