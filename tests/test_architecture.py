@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -181,7 +180,8 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
-def imports(path: Path) -> Iterator[tuple[str, int, bool]]:
+@cache
+def imports(path: Path) -> list[tuple[str, int, bool]]:
     """(dotted module, line, whether it stands at module level) for every import; ``from a import b`` gives a.b."""
     top = {id(node) for node in ast.walk(tree(path))} - {
         id(inner)
@@ -190,13 +190,13 @@ def imports(path: Path) -> Iterator[tuple[str, int, bool]]:
         or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
         for inner in ast.walk(node)
     }
+    found = []
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node.lineno, id(node) in top
+            found += [(alias.name, node.lineno, id(node) in top) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            for alias in node.names:
-                yield f"{node.module}.{alias.name}", node.lineno, id(node) in top
+            found += [(f"{node.module}.{alias.name}", node.lineno, id(node) in top) for alias in node.names]
+    return found
 
 
 def name_of(path: Path) -> str:
@@ -309,8 +309,10 @@ def test_no_file_is_longer_than_four_hundred_lines_and_every_module_says_what_it
         assert ast.get_docstring(tree(path)), "no module docstring"
 
 
-def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef, bool]]:
+@cache
+def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef, bool]]:
     """Every function of the product, and whether it is public: named without underscore at module or class level."""
+    found = []
     for path in sources("rewards_lib", "components", "pages", "app.py"):
         public = {id(tree(path))} | {
             id(n) for n in tree(path).body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")
@@ -318,7 +320,8 @@ def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef, 
         for node in ast.walk(tree(path)):
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                    yield path, child, id(node) in public and not child.name.startswith("_")
+                    found.append((path, child, id(node) in public and not child.name.startswith("_")))
+    return found
 
 
 def own_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
