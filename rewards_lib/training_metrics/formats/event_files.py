@@ -101,7 +101,7 @@ def _scalars_of_file(data: bytes | Path, file: str, notes: list[Sentence]) -> di
     import numpy as np
 
     groups: list[AlikeRecords] = []
-    others: dict[bytes, list[tuple[float, float, float, float]]] = {}
+    others: dict[tuple[bytes, ...], list[tuple[float, ...]]] = {}
     count, is_whole = 0, True
     with open_bytes(data) as stream:
         for part, offset, starts, lengths in _parts(stream, file, notes):
@@ -117,14 +117,15 @@ def _scalars_of_file(data: bytes | Path, file: str, notes: list[Sentence]) -> di
                     notes.append(_broken(file, offset + begin - _HEAD_BYTES))
                     count, is_whole = count + record, False
                     break
-                for tag, value in scalars:
-                    others.setdefault(tag, []).append((count + record, step, wall, value))
+                if scalars:
+                    tags, values = zip(*scalars, strict=True)
+                    others.setdefault(tags, []).append((count + record, step, wall, *values))
             if not is_whole:
                 break
             count += len(starts)
-    for tag, rows in others.items():
-        records, steps, walls, values = np.array(rows, dtype="float64").T
-        groups.append(AlikeRecords((tag,), records.astype("int64"), steps, walls, values[None]))
+    for tags, rows in others.items():
+        records, steps, walls, *columns = np.array(rows, dtype="float64").T
+        groups.append(AlikeRecords(tags, records.astype("int64"), steps, walls, np.stack(columns)))
     return _points_of_tags(join_alike(groups), count)
 
 
@@ -133,14 +134,15 @@ def _points_of_tags(groups: Sequence[AlikeRecords], whole: int) -> dict[bytes, P
     import numpy as np
 
     found: dict[bytes, list[tuple[Places, Points]]] = {}
+    first: dict[bytes, tuple[int, int]] = {}
     for group in groups:
         count = int(group.records.searchsorted(whole))
         records, steps, wall = group.records[:count], group.steps[:count], group.wall[:count]
-        for tag, values in zip(group.tags if count else (), group.values, strict=False):
+        for place, (tag, values) in enumerate(zip(group.tags if count else (), group.values, strict=False)):
             found.setdefault(tag, []).append((records, Points(steps, values[:count], wall)))
-    first, points = {}, {}
+            first[tag] = min((int(records[0]), place), first.get(tag, (whole, 0)))
+    points = {}
     for tag, parts in found.items():
-        first[tag] = min(int(records[0]) for records, _ in parts)
         order = np.concatenate([records for records, _ in parts]).argsort(kind="stable") if len(parts) > 1 else None
         points[tag] = join_points([part for _, part in parts], order)
     return {tag: points[tag] for tag in sorted(first, key=first.__getitem__)}

@@ -194,6 +194,13 @@ def test_records_read_together_or_in_parts_say_what_they_say_one_by_one(records,
     assert told(data, ONE_BY_ONE) == told(data, TOGETHER) == told(data, IN_PARTS)
 
 
+@pytest.mark.parametrize("constants", [ONE_BY_ONE, TOGETHER, IN_PARTS])
+def test_tags_that_first_stand_in_one_record_keep_its_order(constants):
+    """However they are read: the second of them also stands alone, in records that are read together."""
+    records = [several(1, {"z": 1, "y": 2}), *[event(step, "y", simple(step)) for step in range(2, 30)]]
+    assert told(VERSION + b"".join(records), constants)[2][-2:] == ("z", "y")
+
+
 def test_a_record_longer_than_a_part_is_read():
     long = "a" * 300
     found, notes, _ = told(VERSION + event(1, "r", simple(1)) + event(2, long, simple(2)), IN_PARTS)
