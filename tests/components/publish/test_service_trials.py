@@ -35,7 +35,7 @@ def listeners():
                 """Say nothing."""
 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Notes)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         opened.append(SimpleNamespace(server=server, got=got, port=server.server_port))
     yield opened
     for one in opened:

@@ -40,7 +40,7 @@ def task(tmp_path):
         file.write_text(text, "utf-8")
     handler = functools.partial(SimpleHTTPRequestHandler, directory=str(EXAMPLE / "tests"))
     with ThreadingHTTPServer(("127.0.0.1", tests), handler) as store:
-        threading.Thread(target=store.serve_forever, daemon=True).start()
+        threading.Thread(target=store.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         yield tmp_path / "code", (tests, judge, service)
         store.shutdown()
 

@@ -27,7 +27,7 @@ class Host(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.replies: dict[str, list[tuple[int, bytes, dict[str, str]]]] = {}
         self.asked: list[tuple[str, str | None]] = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     @property
     def name(self) -> str:

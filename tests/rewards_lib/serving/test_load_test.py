@@ -36,7 +36,7 @@ def stand_in():
             """Say nothing."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     server.asked, server.answers, server.url = asked, Answers, f"http://127.0.0.1:{server.server_port}"
     yield server
     server.shutdown()
