@@ -105,16 +105,16 @@ def test_a_job_is_found_again_by_another_console(runner, store, tmp_path):
 
 
 def test_a_cancelled_job_keeps_what_it_finished_and_resumes_to_the_bytes_of_an_uninterrupted_one(runner, tmp_path):
-    source = rollouts(tmp_path / "r.jsonl", 8_000)
+    source = rollouts(tmp_path / "r.jsonl", 2_000)
     with paused_in_its_midst(runner, source) as job:
         runner.cancel(job.id)
         asked = time.monotonic()
     cancelled = finished(runner, job)
     assert time.monotonic() - asked < 10
     assert cancelled.state == "cancelled"
-    assert 0 < cancelled.done < 8_000
+    assert 0 < cancelled.done < 2_000
     again = finished(runner, runner.resume(job.id))
-    assert (again.state, again.done) == ("done", 8_000)
+    assert (again.state, again.done) == ("done", 2_000)
     assert again.started_done >= cancelled.done
     score_file(TEXT, source, tmp_path / "whole.jsonl", resolve=without_functions)
     assert again.scored_path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
@@ -132,12 +132,12 @@ def test_a_console_that_ignores_interrupts_cancels_its_jobs_all_the_same(runner,
 
 
 def test_a_killed_job_is_found_as_stopped_with_its_progress(runner, store, tmp_path):
-    with paused_in_its_midst(runner, rollouts(tmp_path / "r.jsonl", 8_000)) as job:
+    with paused_in_its_midst(runner, rollouts(tmp_path / "r.jsonl", 2_000)) as job:
         os.kill(runner._running[job.id].process.pid, signal.SIGKILL)
         runner.wait(job.id)
     stopped = JobRunner(lambda: store, tmp_path / "jobs").load(job.id)
     assert stopped.state == "stopped"
-    assert 0 < stopped.done < stopped.total == 8_000
+    assert 0 < stopped.done < stopped.total == 2_000
 
 
 def test_a_record_that_says_running_without_a_process_is_told_as_stopped(runner, store, tmp_path):
