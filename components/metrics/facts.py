@@ -64,9 +64,11 @@ def facts(view: View) -> None:
 
 
 def _help(name: str) -> str | None:
-    """What "first → last" means, beside the facts that use it."""
+    """What "first → last" means, beside the facts that use it; why the best test may not be the one a finding names."""
     if name in (_("Final reward"), _("Response tokens"), _("Truncation")):
         return _("Mean of the first and of the last {count} values", count=END_POINTS)
+    if name == _("Best test"):
+        return _("The best single evaluation; findings go by the mean of several in a row, since one alone is noisy.")
     return None
 
 
