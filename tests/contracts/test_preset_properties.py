@@ -69,9 +69,9 @@ def test_white_space_around_a_completion_changes_nothing(name, before, after, da
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("piece", ["x", "\\boxed{1}", "<answer>", "{", "\n", "½", "我", "\ud800", "(", "```python\n"])
 def test_a_long_text_costs_a_time_that_grows_with_its_length_only(name, piece):
-    started = time.perf_counter()
+    started = time.process_time()
     score(name, piece * (100_000 // len(piece)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 BEGINNINGS = ["", "answer", "答案", "A", "Step 1", "1", "\\boxed{", "<think>", "```python"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ssl
 import threading
+import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -16,6 +18,21 @@ def payload_of(*completions: Any, answer: str = "4") -> Payload:
     """A payload whose completions arrived in the given shapes."""
     sample = Sample(messages=({"role": "user", "content": "What is 2 + 2?"},), extra={"answer": answer})
     return Payload(sample, tuple(Completion(entry) for entry in completions))
+
+
+def least_seconds(deed: Callable[[], object], enough: float, *, before: Callable[[], object] = bool) -> float:
+    """The least time of up to three tries, the first that took less than ``enough`` being the last.
+
+    A busy machine may hold up one try; what waits too long by itself does so each time. What is done ``before`` each
+    try is not counted.
+    """
+    taken: list[float] = []
+    while not taken or (taken[-1] >= enough and len(taken) < 3):
+        before()
+        started = time.monotonic()
+        deed()
+        taken.append(time.monotonic() - started)
+    return min(taken)
 
 
 class Server(ThreadingHTTPServer):

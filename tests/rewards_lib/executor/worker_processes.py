@@ -68,7 +68,7 @@ def note_bystanders() -> None:
     BYSTANDERS.update(_children_by_parent().get(os.getpid(), []))
 
 
-def wait_until(condition, seconds: float = 5.0) -> bool:
+def wait_until(condition, seconds: float = 20.0) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

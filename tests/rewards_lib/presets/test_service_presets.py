@@ -123,10 +123,10 @@ def test_a_batch_of_payloads_asks_at_once_and_a_failure_costs_its_own_completion
 
 def test_a_service_that_hangs_costs_its_completions_the_limit_and_no_more():
     started = time.monotonic()
-    with stand_in(lambda *_: Reply({}, late_seconds=1.0)) as service:
+    with stand_in(lambda *_: Reply({}, late_seconds=3.0)) as service:
         params = {"url": service.url, "retries": 0}
         timed = score_on_host("sandbox_submit", params, [(PROGRAM, Completion("x"))] * 2, seconds=0.2)
-        assert time.monotonic() - started < 0.9
+        assert time.monotonic() - started < 2.5
     assert [one.score.state for one in timed] == [ScoreState.FAILED] * 2
     assert "time limit" in str(timed[0].score.why)
 
