@@ -32,6 +32,9 @@ _LOOKS = (
 )
 """The first bytes of other kinds of files, and what those are called."""
 _UNIT_BYTES = {"UTF-16": 2, "UTF-32": 4}
+MOST_CUT_BYTES = 3
+_CUT = ("incomplete", "truncated", "unexpected end")
+"""How Python's codecs begin to say that a text ends within a character."""
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|\?xml|!--|script|div)", re.IGNORECASE)
 
 
@@ -50,6 +53,8 @@ class TextSource:
     """What divides the cells in the file, where that was replaced by tabs."""
     nul_bytes: int = 0
     """How many NULs at the end of the file were left out: a crash leaves them where space had been reserved."""
+    cut_bytes: int = 0
+    """How many bytes of a last character that is not whole were left out: a file that is being written may end so."""
 
     def open(self, offset: int = 0) -> BinaryIO:
         """A fresh binary stream that stands ``offset`` bytes after the beginning of the text."""
@@ -102,9 +107,9 @@ def open_bytes(data: bytes | Path) -> BinaryIO:
 def sniff_text(data: bytes | Path, name: str) -> TextSource:
     """Recognise the encoding: byte-order mark, NUL pattern of UTF-16, strict UTF-8, then GB18030.
 
-    NULs that run to the end are left out; only such files, and those in another encoding, are copied. Raises
-    InputError for empty, binary and HTML content, and for bytes that are no text in any of these encodings (with the
-    offset of the first one).
+    NULs that run to the end, and a last character that is cut, are left out; only such files, and those in another
+    encoding, are copied. Raises InputError for empty, binary and HTML content, and for bytes that are no text in any of
+    these encodings (with the offset of the first one).
     """
     with open_bytes(data) as stream:
         head = stream.read(HEAD_BYTES)
@@ -121,11 +126,12 @@ def sniff_text(data: bytes | Path, name: str) -> TextSource:
         return _transcoded(data, name, pattern, "UTF-16", end)
     _refuse_other_kinds(head, name)
     fault = _first_fault(data, name, end)
-    if fault is not None:
+    if fault is not None and not _is_cut_character(data, fault, end):
         return _transcoded(data, name, "gb18030", "GB18030", end, fault)
     start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
-    held = data if end == size else _first_bytes(data, end)
-    return TextSource(name, held, "UTF-8", start, nul_bytes=size - end)
+    text_end = end if fault is None else fault
+    held = data if text_end == size else _first_bytes(data, text_end)
+    return TextSource(name, held, "UTF-8", start, nul_bytes=size - end, cut_bytes=end - text_end)
 
 
 def end_before_nuls(stream: BinaryIO, size: int) -> int:
@@ -137,6 +143,23 @@ def end_before_nuls(stream: BinaryIO, size: int) -> int:
             return begin + len(held)
         size = begin
     return 0
+
+
+def _is_cut_character(data: bytes | Path, fault: int, end: int) -> bool:
+    """Whether UTF-8 ends within a character at the first fault; whole ones before it say that it is UTF-8."""
+    if end - fault > MOST_CUT_BYTES:
+        return False
+    begin = max(0, fault - HEAD_BYTES)
+    with open_bytes(data) as stream:
+        stream.seek(begin)
+        tail = stream.read(end - begin)
+    try:
+        return (
+            not codecs.getincrementaldecoder("utf-8")().decode(tail[fault - begin :])
+            and not tail[: fault - begin].isascii()
+        )
+    except UnicodeDecodeError:
+        return False
 
 
 def _first_bytes(data: bytes | Path, end: int) -> bytes:
@@ -200,13 +223,18 @@ def _transcoded(
 ) -> TextSource:
     raw = data if isinstance(data, bytes) else data.read_bytes()
     end += -end % _UNIT_BYTES.get(label, 1)  # the last character may have NULs of its own
+    cut = 0
     try:
         text = raw[:end].decode(codec)
     except UnicodeDecodeError as error:
-        raise InputError(
-            "The text is in no encoding known here (UTF-8, UTF-16, GB18030): byte {offset} cannot be read.",
-            offset=error.start if fault is None else fault,
-            where=name,
-            remedy="Save the file as UTF-8 and give it again.",
-        ) from error
-    return TextSource(name, text.encode("utf-8"), label, nul_bytes=max(0, len(raw) - end))
+        cut = min(end, len(raw)) - error.start
+        if 0 < cut <= MOST_CUT_BYTES and error.reason.startswith(_CUT):
+            text = raw[: error.start].decode(codec)
+        else:
+            raise InputError(
+                "The text is in no encoding known here (UTF-8, UTF-16, GB18030): byte {offset} cannot be read.",
+                offset=error.start if fault is None else fault,
+                where=name,
+                remedy="Save the file as UTF-8 and give it again.",
+            ) from error
+    return TextSource(name, text.encode("utf-8"), label, nul_bytes=max(0, len(raw) - end), cut_bytes=cut)

@@ -15,7 +15,7 @@ from rewards_lib.training_metrics.formats.column_shapes import shape_columns
 from rewards_lib.training_metrics.formats.console_logs import has_metric_lines, is_console_log, read_console_log
 from rewards_lib.training_metrics.formats.event_files import event_files_below, is_event_file, read_events
 from rewards_lib.training_metrics.formats.json_logs import read_json_log
-from rewards_lib.training_metrics.formats.reading import Reading, nul_notes
+from rewards_lib.training_metrics.formats.reading import Reading, cut_notes, nul_notes
 from rewards_lib.training_metrics.formats.spaced_columns import tabulated
 from rewards_lib.training_metrics.formats.table_notes import refuse_torn_cells, table_notes, table_told
 from rewards_lib.training_metrics.sniffing import HEAD_BYTES, TextSource, open_bytes, sniff_text
@@ -44,7 +44,7 @@ def read_content(data: bytes | Path, name: str, wanted: Callable[[str], bool] | 
         reading = _read_text(source, name, wanted)
     except UnicodeDecodeError:  # it was all UTF-8 when it was sniffed
         raise InputError("The file was changed while it was read.", where=name, remedy="Read it again.") from None
-    return replace(reading, notes=(*nul_notes(source.nul_bytes), *reading.notes))
+    return replace(reading, notes=(*nul_notes(source.nul_bytes), *cut_notes(source.cut_bytes), *reading.notes))
 
 
 def _read_text(source: TextSource, name: str, wanted: Callable[[str], bool] | None) -> Reading:

@@ -122,6 +122,12 @@ def nul_notes(count: int) -> list[Sentence]:
     return [sentence(told, count=count)]
 
 
+def cut_notes(count: int) -> list[Sentence]:
+    """What is told of so many bytes of a last character that is not whole."""
+    told = "The file ends within a character, as one that is being written; its {count} bytes were left out."
+    return [sentence(told, count=count)] if count else []
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
     """One metric of one run, in the order it was written."""

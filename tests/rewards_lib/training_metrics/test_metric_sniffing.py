@@ -58,6 +58,27 @@ def test_a_character_across_two_chunks_is_still_utf8():
     assert sniff_text(data, "run.csv").encoding == "UTF-8"
 
 
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "gb18030", "utf-16", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("missing", [1, 2, 3])
+def test_a_text_that_ends_within_a_character_is_read_without_it_and_says_so(codec, missing, tmp_path):
+    """As a log has it that is being written, and not as one of another encoding."""
+    whole = "step,奖励,说明\n1,0.5,好\n2,0.25,很好\n"
+    last = "步"
+    data = (whole + "3,0.125," + last).encode(codec)
+    size = len(last.encode(codec.removesuffix("-sig") + "-le" * (codec in ("utf-16", "utf-32"))))
+    if missing >= size:
+        return
+    path = tmp_path / "run.csv"
+    path.write_bytes(data[:-missing])
+    for given in (data[:-missing], path):
+        export = read_export(given, "run.csv")
+        assert export.runs[0].series("奖励").to_json() == [[1, 0.5], [2, 0.25], [3, 0.125]]
+        told = (
+            f"The file ends within a character, as one that is being written; its {size - missing} bytes were left out."
+        )
+        assert any(str(note).startswith(told) for note in export.notes)
+
+
 def test_a_nul_far_into_the_file_is_found():
     data = b"step,a\n" + b"1,2\n" * (CHUNK_BYTES // 4) + b"\0\n"
     with pytest.raises(InputError, match="NUL"):
