@@ -44,6 +44,7 @@ def _without(text: str, opening: str, closing: str) -> str:
 
 def count_scripts(text: str) -> Counter[str]:
     """Count the letters of a text by script, code, mathematics, addresses and tags left out."""
+    text = text.strip()  # a blank before a text that begins with code is no indentation that somebody meant
     for block in reversed(code_blocks(text)):
         text = text[: block.span[0]] + text[block.span[1] :]
     text = re.sub(r"(?m)^ {0,3}(?:`{3,}|~{3,}).*$", " ", text)

@@ -97,6 +97,7 @@ TABLE = [
     ("decoy_json", "json_schema", '{"a": 1, "a": 2}', {"schema": {"required": ["a"]}}, None, 0),
     ("decoy_json", "json_schema", '{"a": NaN}', {"schema": {"required": ["a"]}}, None, 0),
     ("foreign_in_code", "language_consistency", "```\nThe answer\n```\n好", {"language": "zh"}, None, 1),
+    ("foreign_in_code", "language_consistency", "\t```\nThe answer\n```\n好", {"language": "zh"}, None, 1),
     ("foreign_in_code", "language_consistency", "`The answer is` $five$", {"language": "zh"}, None, None),
 ]
 
