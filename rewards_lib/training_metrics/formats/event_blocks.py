@@ -7,11 +7,8 @@ record is read here only if it differs from the first of its layout in clock, st
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 19
 """What is looked at together stays in the processor's cache."""
-MOST_THREADS, LEAST_BLOCKS = 4, 16
-"""On how many cores records are read, and for how many blocks a further one pays."""
 FEWEST_ALIKE = 16
 """Fewer records are read one by one."""
 MOST_LAYOUTS = 64
@@ -146,24 +141,17 @@ class _Layout:
             np.empty((count, step.stop - step.start), "uint8"),
         )
         rows = max(BLOCK_BYTES // len(fixed), 1)
-
-        def read_blocks(ends: tuple[int, int]) -> None:
-            room, numbers = np.empty((rows, len(fixed)), "uint8"), np.empty((rows, len(floats)), "uint8")
-            for begin in range(*ends, rows):
-                end = min(begin + rows, ends[1])
-                block, own = room[: end - begin], numbers[: end - begin]
-                _copy_windows(octets, starts[begin:end] - before, block)
-                values[:, begin:end] = block.take(floats, axis=1, out=own, mode="clip").view("<f4").T
-                clocks[begin:end], steps[begin:end] = block[:, clock], block[:, step]
-                words = block.view("uint64")
-                words ^= first
-                words &= mask
-                alike[begin:end] = ~words.any(axis=1)
-
-        cores = max(1, min(os.cpu_count() or 1, MOST_THREADS, count // (rows * LEAST_BLOCKS)))
-        cuts = np.linspace(0, count, cores + 1, dtype="int64").tolist()
-        with ThreadPoolExecutor(cores, "records") as threads:
-            list(threads.map(read_blocks, pairwise(cuts)))
+        room, numbers = np.empty((rows, len(fixed)), "uint8"), np.empty((rows, len(floats)), "uint8")
+        for begin in range(0, count, rows):
+            end = min(begin + rows, count)
+            block, own = room[: end - begin], numbers[: end - begin]
+            _copy_windows(octets, starts[begin:end] - before, block)
+            values[:, begin:end] = block.take(floats, axis=1, out=own, mode="clip").view("<f4").T
+            clocks[begin:end], steps[begin:end] = block[:, clock], block[:, step]
+            words = block.view("uint64")
+            words ^= first
+            words &= mask
+            alike[begin:end] = ~words.any(axis=1)
         alike &= (steps[:, :-1] >= 0x80).all(axis=1) & (steps[:, -1] < 0x80)
         if not alike.all():
             clocks, steps, values = clocks[alike], steps[alike], values[:, alike]

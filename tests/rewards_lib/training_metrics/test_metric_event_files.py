@@ -175,7 +175,7 @@ events = st.one_of(
 
 ONE_BY_ONE = {"FEWEST_ALIKE": 10**9, "MANY_ALIKE": 10**9}
 TOGETHER = {"FEWEST_ALIKE": 2, "MANY_ALIKE": 2}
-IN_PARTS = TOGETHER | {"PART_BYTES": 100, "BLOCK_BYTES": 64, "LEAST_BLOCKS": 1}
+IN_PARTS = TOGETHER | {"PART_BYTES": 100, "BLOCK_BYTES": 64}
 
 
 def told(data: bytes, constants: dict[str, int]):
@@ -183,7 +183,6 @@ def told(data: bytes, constants: dict[str, int]):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in constants.items():
             patch.setattr(event_blocks if hasattr(event_blocks, name) else event_files, name, value)
-        patch.setattr(event_blocks.os, "cpu_count", lambda: 3)
         export = read(data)
     return series(export), [str(note) for note in export.notes], export.columns
 
