@@ -97,8 +97,8 @@ def read_parts(
 
     ``options`` are those of ``pandas.read_csv``; ``put`` is called in several threads, never for more rows than there
     are line ends and one more. Gives False where blank lines or lone carriage returns made the places wrong, which
-    happens with several stretches only. Raises pandas' ParserError, also where the first
-    row of a stretch is too long, which pandas would cut.
+    happens with several stretches only. Raises pandas' ParserError, also where the first row of a stretch is too long,
+    which pandas would cut.
     """
     rows, least = [stretch.line_ends for stretch in stretches], LEAST_PARTS if len(stretches) > 1 else 1
     room = sum(rows) + 1 if len(rows) > 1 else math.inf
